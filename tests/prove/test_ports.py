@@ -12,9 +12,13 @@ pytest.importorskip("pyosys", reason="pip install 'systoliq[formal]'")
 from systoliq.design import EngineDesign, LayerOptions
 from systoliq.design.sources import open_source
 from systoliq.golden import E4M3FN
+from systoliq.hw.axi import AxiPipeline
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.hierarchy import Emission
 from systoliq.prove.catalog.small_tops import bare_array, float8_layer, network_of, sums_layer
+from systoliq.sim.cosimulation.network import image_beats
+
+from ..hw.network.small_networks import Builder, assembled
 
 REGISTERS = ("$dff", "$dffe", "$sdff", "$sdffe", "$sdffce")
 ENGINE = EngineConfig(rows=4, cols=6, depth=2, lanes=3)
@@ -95,6 +99,17 @@ def engine(**changes):
     return EngineDesign(ENGINE.replace(**changes)).top
 
 
+def network_of_rows(last):
+    """A network that ends in an operator on rows, or in a product of two tensors."""
+    net = Builder((2, 2))
+    if last == "product":
+        net.matmul(net.x, net.input((2, 2)))
+    else:
+        getattr(net, last)()
+    made = assembled(net.network())
+    return AxiPipeline(made.pipeline, image_beats=image_beats(made))
+
+
 BUS = ("awready", "wready", "bvalid", "bresp", "arready", "rvalid", "rdata", "rresp")
 OF_ENGINE = (
     y_of("y_skid_buffer", "tkeep")
@@ -120,6 +135,12 @@ TOPS = {
     "network, table": (lambda: network_of("table"), y_of("fifo") | SKID),
     "network, maximum": (lambda: network_of("maximum"), y_of("maximum") | SKID),
     "network, replay": (lambda: network_of("replay"), y_of("replay") | SKID),
+    "network, softmax": (lambda: network_of_rows("softmax"), y_of("fifo") | SKID),
+    "network, layer normalization": (lambda: network_of_rows("normalize"), y_of("fifo") | SKID),
+    "network, product of two tensors": (
+        lambda: network_of_rows("product"),
+        y_of("fifo") | {f"s_axis_{name}_tready": {"fifo.i__ready"} for name in ("a0", "a1")},
+    ),
     "engine, output-stationary": (engine, OF_ENGINE),
     "engine, weight-stationary": (lambda: engine(dataflow="weight-stationary"), OF_ENGINE),
     "engine, float8": (lambda: engine(a=E4M3FN, b=E4M3FN, y=E4M3FN), OF_ENGINE),

@@ -16,6 +16,7 @@ from ..verify import (
     Ground,
     NotAPackageError,
     Report,
+    StageReport,
     boundary_lines,
     layer_digest,
     verify_package,
@@ -74,8 +75,7 @@ def verify(directory: Path, layer: str | None, no_regenerate: bool, report_file:
     boundary = _boundary(report, compared) if not reasons else []
     for stage in report.stages if report is not None else ():
         if stage.passed:
-            name = f"stage {stage.node} ({stage.operator})"
-            click.echo(f"tested, not certified: {name}" if stage.tested else f"verified: {name}: {stage.tried}")
+            click.echo(_stage_line(stage))
     for reason in reasons:
         click.echo(f"refused: {reason}", err=True)
     if report_file is not None:
@@ -93,6 +93,16 @@ def verify(directory: Path, layer: str | None, no_regenerate: bool, report_file:
         click.echo("not regenerated: results marked 'not checked' do not stand")
     click.echo("\n".join(["what each result rests on:", *boundary_lines(boundary)]))
     return 0
+
+
+def _stage_line(stage: StageReport) -> str:
+    """The checks of a stage that passed."""
+    name = f"stage {stage.node} ({stage.operator})"
+    if stage.tested:
+        return f"tested, not certified: {name}"
+    if stage.open:
+        return f"verified in part: {name}: {stage.tried}; tested: {stage.open}"
+    return f"verified: {name}: {stage.tried}"
 
 
 def _report(directory: Path, detail: Callable[[str], None], *, needed: bool) -> Report | None:
@@ -136,7 +146,8 @@ def _summary(report: Report, verdict: str) -> str:
         if not verified:
             return f"tested, not certified: {report.name}: all {count} stages"
         which = f"all {count}" if verified == count else f"{verified} of {count}"
-        text = f"{verdict}: {report.name}: {which} stages"
+        in_part = sum(bool(stage.open) for stage in report.stages)
+        text = f"{verdict}: {report.name}: {which} stages" + (f", {in_part} of them in part" if in_part else "")
         if not report.columns:
             return text
         text += f"; {report.formula} {parts}"

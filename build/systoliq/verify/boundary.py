@@ -54,11 +54,17 @@ def of_layer(*, complete: int, columns: int) -> list[Ground]:
 
 
 def of_network(
-    *, complete: int, columns: int, certified: Sequence[str], tested: Sequence[str], more: Sequence[Ground] = ()
+    *,
+    complete: int,
+    columns: int,
+    certified: Sequence[str],
+    tested: Sequence[str],
+    open_: Sequence[str] = (),
+    more: Sequence[Ground] = (),
 ) -> list[Ground]:
     """The boundary of a network whose stages `certified` are exact and whose stages `tested` are not read.
 
-    `more`: results about order and flow.
+    `open_`: what is only tested of stages that are exact in part. `more`: results about order and flow.
     """
     found = [Ground(result="which stage takes whose results, and that every stage is certified once", basis=DERIVED)]
     if columns:
@@ -68,6 +74,8 @@ def of_network(
         found.append(Ground(result="the other stages' results", basis=EVALUATED, detail="; ".join(others)))
     if tested:
         found.append(Ground(result=f"all of {', '.join(tested)}", basis=TESTED))
+    if open_:
+        found.append(Ground(result="the rest of stages that are exact in part", basis=TESTED, detail="; ".join(open_)))
     return [*found, *more, *_OF_PACKAGES]
 
 

@@ -58,9 +58,14 @@ class Lanes(ABC):
         """The lane that serves column `n` of Y at the time when it does, before an array that shows `sums`."""
 
     @property
+    def first_lane(self) -> Scope:
+        """A lane: the module that has a requantizer."""
+        return self.core.child("lane_0")
+
+    @property
     def sum_bits(self) -> int:
         """Width of a sum with its bias, as the requantizer takes it."""
-        return self.core.child("lane_0").port_width("requantizer", "acc")
+        return self.first_lane.port_width("requantizer", "acc")
 
     @property
     def y_bits(self) -> int:
@@ -117,7 +122,7 @@ class Lanes(ABC):
     @property
     def effort(self) -> int:
         """Cost of an answer relative to plain logic: carry chains are followed table by table."""
-        requantizer = self.core.child("lane_0").child("requantizer").module
+        requantizer = self.first_lane.child("requantizer").module
         waiting, seen = [requantizer], {requantizer.name}
         while waiting:
             kinds = {placed.kind for placed in waiting.pop().instances.values()}

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from .package import RefusedError
 
-__all__ = ["Model", "moved", "picks", "raster"]
+__all__ = ["Model", "channels", "moved", "picks", "raster"]
 
 _MOST_ELEMENTS = 1 << 26  # of a tensor
 _DEEPEST = 8  # chains within one another
@@ -59,8 +59,19 @@ class Model:
 
 def raster(tensor: Mapping[str, Any], array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The elements of one image of `tensor` as they are streamed: pixels in raster order, each with its channels."""
-    second = tensor.get("channels_second") or (len(tensor["shape"]) == 4 and not tensor.get("channels_last"))
-    return (np.moveaxis(array, 1, -1) if second else array).reshape(-1)
+    return (np.moveaxis(array, 1, -1) if _channels_second(tensor) else array).reshape(-1)
+
+
+def channels(tensor: Mapping[str, Any]) -> int:
+    """Elements of a pixel of `tensor`: a row of what works on rows."""
+    found = int(tensor["shape"][1 if _channels_second(tensor) else -1])
+    if found < 1:
+        raise RefusedError(f"a row must have an element or more, not {found}")
+    return found
+
+
+def _channels_second(tensor: Mapping[str, Any]) -> bool:
+    return bool(tensor.get("channels_second") or (len(tensor["shape"]) == 4 and not tensor.get("channels_last")))
 
 
 def picks(node: Mapping[str, Any]) -> npt.NDArray[np.int64]:

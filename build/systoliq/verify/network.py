@@ -46,6 +46,7 @@ class NetworkFound:
             columns=columns,
             certified=[f"{each.node}: {each.tried}" for each in certified],
             tested=[f"{each.node} ({each.operator})" for each in self.stages if each.tested],
+            open_=[f"{each.node}: {each.open}" for each in self.stages if each.open],
             more=self.order,
         )
 
@@ -77,20 +78,26 @@ def verify_network(
             source=source,
             progress=lambda detail, label=label: progress(f"{label}: {detail}"),  # type: ignore[misc]
         )
-        tried, tested = "", False
+        derived = Found(facts={}, tried="")
         with noted(reasons):
             if streams is not None:
                 reasons += _placed(stage, name, streams)
             derived = _check(stage, found, reasons)
-            tried, tested = derived.tried, derived.tested
         stated = tuple(f"{label}: {reason}" for reason in dict.fromkeys(reasons))
         found.reasons += stated
         found.stages.append(
-            StageReport(node=part["node"], operator=part["operator"], tried=tried, reasons=stated, tested=tested)
+            StageReport(
+                node=part["node"],
+                operator=part["operator"],
+                tried=derived.tried,
+                reasons=stated,
+                tested=derived.tested,
+                open=derived.open,
+            )
         )
     verdicts = {part.get("verdict") for part in claimed["stages"]}
     known = {frozenset({"exact"}): "exact", frozenset({"tested"}): "tested"}.get(frozenset(verdicts), "exact in part")
-    verdict = known if verdicts <= {"exact", "tested"} else "differs"
+    verdict = known if verdicts <= {"exact", "exact in part", "tested"} else "differs"
     found.reasons += unlike({"verdict": claimed.get("verdict")}, {"verdict": verdict})
     order = Order(
         directory=directory,

@@ -18,7 +18,8 @@ from .float32 import Format, combined_scale, float32, steps_of
 from .float32_pair import float32_pairs
 from .float32_product import float32_products
 from .float32_sum import float32_sums
-from .model import Model, moved
+from .model import Model, channels, moved, raster
+from .row_formulas import Normalization, exponentials, levels_of, shares
 
 __all__ = ["Reference", "UncomputedError", "random_image", "tensor_format", "windows_of"]
 
@@ -186,8 +187,40 @@ class Reference:
             parts.append(entries[x - tensor_format(tensor)[0]])
         return np.concatenate(parts, axis=int(node["axis"]))
 
+    def _matrix_product(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
+        tensors, blocks = [*node["inputs"], node["output"]], int(node["blocks"])
+        a, b = (
+            (x - int(tensor["zero_point"])).reshape(blocks, -1, x.shape[-1])
+            for x, tensor in zip(given, tensors, strict=False)
+        )
+        sums = (a @ b).reshape(-1, b.shape[-1])
+        scale = combined_scale(*(self._number(tensor["scale"]) for tensor in tensors))
+        return np.asarray(self._rescaled(node, sums, [scale] * sums.shape[1]).reshape(node["output"]["shape"]))
+
+    def _softmax(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
+        x, y = node["inputs"][0], node["output"]
+        table = exponentials(self._number(x["scale"]), channels(x))
+        levels, zero_point = levels_of(self._number(y["scale"])), int(y["zero_point"])
+        return _by_rows(node, given[0], lambda row: shares(row, table, levels, zero_point, tensor_format(y)))
+
+    def _layer_normalization(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
+        x, y = node["inputs"][0], node["output"]
+        gain, shift = (np.asarray(self._number(node[name])).astype(float).tolist() for name in ("gain", "shift"))
+        x_scale, y_scale, epsilon = map(self._number, (x["scale"], y["scale"], node["epsilon"]))
+        constants = Normalization.of(tensor_format(x), x_scale, y_scale, gain, shift, epsilon)
+        return _by_rows(node, given[0], lambda row: constants.row(row, int(y["zero_point"]), tensor_format(y)))
+
     def _move(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
         return moved(node["movement"], given[0])
+
+
+def _by_rows(node: Mapping[str, Any], x: Integers, function: Callable[[list[int]], list[int]]) -> Integers:
+    """The results of `function` for the channels of each pixel, in the shape of `x`."""
+    places = np.empty(x.size, np.int64)  # in the stream, of each element
+    places[raster(node["inputs"][0], np.arange(x.size).reshape(x.shape))] = np.arange(x.size)
+    rows = raster(node["inputs"][0], x).reshape(-1, channels(node["inputs"][0]))
+    found = np.array([function(row) for row in rows.tolist()], np.int64)
+    return found.reshape(-1)[places].reshape(x.shape)
 
 
 def windows_of(node: Mapping[str, Any], x: Integers, padding: int) -> Integers:
@@ -227,4 +260,7 @@ _OPERATORS: Mapping[str, Callable[[Reference, Mapping[str, Any], list[Integers]]
     "Multiplication": Reference._pair,
     "Concatenation": Reference._concatenation,
     "Move": Reference._move,
+    "MatrixProduct": Reference._matrix_product,
+    "Softmax": Reference._softmax,
+    "LayerNormalization": Reference._layer_normalization,
 }

@@ -16,7 +16,7 @@ __all__ = ["Report", "StageReport", "noted"]
 @dataclass(frozen=True, kw_only=True)
 class StageReport:
     """A stage of a network: `tried` describes the checks, such as "16 columns, 300 steps, 560 accumulators"; empty for
-    a stage that is `tested`, not certified.
+    a stage that is `tested`, not certified. `open`: what is only tested of a stage that is exact in part.
     """
 
     node: str
@@ -24,6 +24,7 @@ class StageReport:
     tried: str
     reasons: tuple[str, ...]
     tested: bool = False
+    open: str = ""
 
     @property
     def passed(self) -> bool:

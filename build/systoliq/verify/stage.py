@@ -33,7 +33,8 @@ class Stage:
 class Found:
     """Findings about a stage. `facts`: the expected certificate; `reasons`: other faults; `tried`: the checks in words.
 
-    `complete`: columns that were evaluated on every accumulator. `tested`: nothing of the stage is read here.
+    `complete`: columns that were evaluated on every accumulator. `open`: what is only tested of a stage that is
+    exact in part. `tested`: nothing of the stage is read here.
     """
 
     facts: dict[str, Any]
@@ -42,6 +43,7 @@ class Found:
     points: int = 0
     complete: int = 0
     is_layer: bool = False
+    open: str = ""
     tested: bool = False
 
 

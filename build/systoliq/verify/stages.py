@@ -15,10 +15,13 @@ from .float32 import combined_scale, float32
 from .float32_average import uncertain_average
 from .hardware import Hardware
 from .integer_layer import IntegerLayer, format_of
+from .layer_normalization import layer_normalization
 from .one_layer import dense_shape
 from .package import Layer, layer_of, limited
 from .reorder import move
+from .softmax import softmax
 from .stage import Found, Stage, signed
+from .two_operands import matrix_product
 
 __all__ = ["OPERATORS"]
 
@@ -112,6 +115,9 @@ OPERATORS: Mapping[str, Callable[[Stage], Found]] = {
     "RealPair": real_pair,
     "Concatenation": concatenation,
     "Move": move,
+    "MatrixProduct": matrix_product,
+    "Softmax": softmax,
+    "LayerNormalization": layer_normalization,
 }
 """Functions that derive the claims of a stage, by the operator's name in the certificate.
 

@@ -14,6 +14,8 @@ from systoliq.golden.network import (
     Convolution,
     Dense,
     Gather,
+    LayerNormalization,
+    MatrixProduct,
     MaxPool,
     Move,
     Multiplication,
@@ -21,6 +23,7 @@ from systoliq.golden.network import (
     Network,
     RealPair,
     Reshape,
+    Softmax,
     Source,
     Table,
     Transpose,
@@ -147,6 +150,24 @@ class Builder:
         x = self.last
         y = self._tensor((*x.shape[:-1], made))
         return self._add(Dense, (x,), y, layer=bench.layer_of(x, y, x.shape[-1], made, self.rng))
+
+    def softmax(self, *, of=None):
+        x = of or self.last
+        y = self._tensor(x.shape, like=x).replace(zero_point=x.format.min, scale=np.float32(1 / 256))
+        return self._add(Softmax, (x,), y)
+
+    def normalize(self, *, of=None):
+        x = of or self.last
+        made = np.random.default_rng(self.rng.getrandbits(32))
+        gain, shift = (made.normal(0, size, x.channels).astype(np.float32) for size in (1, 0.5))
+        y = self._tensor(x.shape).replace(scale=np.float32(1 / 32))
+        return self._add(LayerNormalization, (x,), y, gain=gain, shift=shift, epsilon=np.float32(1e-5))
+
+    def matmul(self, a, b, *, blocks=1):
+        """The product of two tensors, by blocks of rows."""
+        y = self._tensor((1, a.shape[1], b.shape[2]), a.format)
+        y = y.replace(scale=np.float32(a.scale * b.scale * np.sqrt(a.shape[2]) * 40))
+        return self._add(MatrixProduct, (a, b), y, blocks=blocks)
 
     def network(self, *outputs):
         """With the last tensor as its output, or with `outputs`."""
@@ -304,6 +325,19 @@ def crossed(seed=0, form=INT8):
     return net.network(left, net.multiply(other, net.average()))
 
 
+def attention(seed=0, form=INT8):
+    """Tokens that weigh one another by a softmax of their products, and are normalized."""
+    net = Builder((4, 3), seed=seed, form=form)
+    trunk = net.dense(3)
+    keys = net.move(Chain((Transpose((0, 2, 1)),)), of=net.table(of=trunk))
+    net.matmul(trunk, keys)
+    net.matmul(net.softmax(), trunk)
+    net.add(net.last, trunk)
+    net.normalize()
+    net.dense(2)
+    return net.network()
+
+
 NETWORKS = {
     "residual": residual,
     "separable": separable,
@@ -318,6 +352,7 @@ NETWORKS = {
     "headed": headed,
     "crossed": crossed,
     "pooled": pooled,
+    "attention": attention,
 }
 
 

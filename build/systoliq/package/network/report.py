@@ -111,7 +111,7 @@ def _stage(
     if claim["verdict"] == "tested":
         facts["tested"] = "all, not certified"
     else:
-        facts["certified" if claim["verdict"] == "exact" else "not exact"] = _certified(operator, claim)
+        facts["not exact" if claim["verdict"] == "differs" else "certified"] = _certified(operator, claim)
         facts["tested"] = operator.tested
     inputs = " and ".join(f"{tensor.name} {list(tensor.shape)}" for tensor in node.inputs if tensor.value is None)
     return _STAGE.format(

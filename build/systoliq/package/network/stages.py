@@ -58,7 +58,7 @@ def stage_claims(assembly: Assembly, name: str) -> list[dict[str, Any]]:
 
 def whole_verdict(stages: Iterable[Mapping[str, Any]]) -> str:
     """Return the verdict on a network by those on its stages: "exact", "tested", "differs", or "exact in part" if some
-    stages are exact and the rest is tested.
+    stages, or parts of them, are exact and the rest is tested.
     """
     verdicts = {stage["verdict"] for stage in stages}
     if "differs" in verdicts:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
@@ -30,7 +30,7 @@ from .memory import Memory
 from .parallelism import Parallelism
 from .recipe import Order, Recipe
 
-__all__ = ["Arrays", "BuiltProduct", "Operator", "digest"]
+__all__ = ["Arrays", "BuiltProduct", "Operator", "digest", "digest_of_words"]
 
 N_co = TypeVar("N_co", bound=network.Node, covariant=True)
 Arrays = dict[str, npt.NDArray[Any]]
@@ -239,9 +239,9 @@ class Operator(ABC, Generic[N_co]):
 
     def claims(self, stage: Any) -> dict[str, Any]:
         """Return the certificate's claims about a stage without a `product`: by default that it is tested, not
-        certified.
+        certified. Of a stage that is "exact in part", the `proof` is certified, and `tested` names the rest.
 
-        Any other verdict needs a reader in `systoliq.verify`.
+        Any other verdict than "tested" needs a reader in `systoliq.verify`.
         """
         return {"verdict": "tested"}
 
@@ -254,3 +254,8 @@ class Operator(ABC, Generic[N_co]):
 def digest(results: npt.NDArray[Any]) -> str:
     """Return SHA-256 of results as bytes, in the order of the operands' codes, the least first."""
     return hashlib.sha256(results.astype(np.int64).astype(np.uint8).tobytes()).hexdigest()
+
+
+def digest_of_words(words: Iterable[int]) -> str:
+    """Return SHA-256 of integers of any size: decimal, with spaces between them."""
+    return hashlib.sha256(" ".join(map(str, words)).encode("ascii")).hexdigest()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from systoliq.golden import network
 
 from ..memory import Memory
 from ..normalization import NormalizationWidths, NormalizedRows
-from ..operator import Arrays, Operator
+from ..operator import Arrays, Operator, digest_of_words
 from ..parallelism import Parallelism
 from ..recipe import Recipe
 from ..row_memory import RowMemory
@@ -22,6 +22,7 @@ class NormalizationOperator(Operator[network.LayerNormalization]):
     """Sums of a row, the inverse root of its variance, and two products for each element, all bit by bit."""
 
     node_type = network.LayerNormalization
+    tested: ClassVar[str] = "sums, root, inverse and products between the cases that are evaluated, flow"
 
     @cached_property
     def widths(self) -> NormalizationWidths:
@@ -56,3 +57,25 @@ class NormalizationOperator(Operator[network.LayerNormalization]):
     def arrays(self, stage: Any) -> Arrays:
         """Return the scales and zero points, and the gain and shift of each channel."""
         return {**super().arrays(stage), "gain": self.node.gain, "shift": self.node.shift}
+
+    @property
+    def proof(self) -> str:
+        return f"256 squares, {self.node.length} gains and shifts, constants, widths, steps of the rounding"
+
+    def claims(self, stage: NormalizedRows) -> dict[str, Any]:
+        """Return the constants, and digests of the gains and shifts."""
+        steps = self.node.steps
+        return {
+            "verdict": "exact in part",
+            "formats": self.formats,
+            "length": self.node.length,
+            "constants": {
+                "half": steps.half,
+                "offset": steps.offset,
+                "dividend": steps.dividend,
+                "drop": steps.drop,
+                "gain_bits": steps.gain_bits,
+            },
+            "gains_sha256": digest_of_words(steps.gains),
+            "shifts_sha256": digest_of_words(steps.shifts),
+        }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from systoliq.golden import network
+from systoliq.golden import exact, network
 from systoliq.golden.formats import signed_bits
 
 from ..dependency import Dependency
@@ -69,3 +70,28 @@ class MatrixProductOperator(Operator[network.MatrixProduct]):
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
         return {"sequence": 1, "repeater": 2, "mean_requantizer": 1}
+
+    @property
+    def proof(self) -> str:
+        return "65536 products, steps of the requantizer"
+
+    def claims(self, stage: StreamedProduct) -> dict[str, Any]:
+        """Return the sizes, the sums, and the requantizer's constants and steps."""
+        node = self.node
+        tensors = dict(zip("aby", (*node.inputs, node.output), strict=True))
+        low, high = (np.array([end]) for end in node.sums_range)
+        proof = exact.certificate(node.requantization, node.scale, low, high)
+        return {
+            "verdict": proof["verdict"],
+            "formats": {letter: tensor.format.name for letter, tensor in tensors.items()},
+            "shape": {
+                "blocks": node.blocks,
+                "rows": node.output.shape[1] // node.blocks,
+                "k": node.depth,
+                "n": node.output.channels,
+            },
+            "zero_points": {letter: tensor.zero_point for letter, tensor in tensors.items()},
+            "sum_bits": stage.sum_bits,
+            "rounding": proof["rounding"],
+            "column": proof["columns"][0],
+        }

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
+
+import numpy as np
 
 from systoliq.golden import network
 
 from ..memory import Memory
-from ..operator import Arrays, Operator
+from ..operator import Arrays, Operator, digest_of_words
 from ..parallelism import Parallelism
 from ..recipe import Recipe
 from ..row_memory import RowMemory
@@ -22,6 +24,7 @@ class SoftmaxOperator(Operator[network.Softmax]):
     """A table of exponentials, their sum in float32, and one division at a time."""
 
     node_type = network.Softmax
+    tested: ClassVar[str] = "additions and divisions between the cases that are evaluated, flow"
 
     @cached_property
     def tables(self) -> SoftmaxTables:
@@ -63,3 +66,21 @@ class SoftmaxOperator(Operator[network.Softmax]):
     def arrays(self, stage: Any) -> Arrays:
         """Return the scales and zero points, and the exponentials by how far an element is below the greatest."""
         return {**super().arrays(stage), "exponentials": self.node.exponentials}
+
+    @property
+    def proof(self) -> str:
+        return "512 words of the table, all quotients, widths"
+
+    def claims(self, stage: SoftmaxRows) -> dict[str, Any]:
+        """Return the sizes, and digests of the exponentials and of the memory."""
+        node = self.node
+        return {
+            "verdict": "exact in part",
+            "formats": self.formats,
+            "length": node.length,
+            "levels": node.levels,
+            "total_bits": self.tables.total_bits,
+            "fraction": self.tables.fraction,
+            "exponentials_sha256": digest_of_words(node.exponentials.view(np.uint32).tolist()),
+            "words_sha256": digest_of_words(self.tables.words),
+        }
