@@ -255,7 +255,7 @@ class SoftmaxRows(wiring.Component):
             great.eq(Mux(larger, mantissa, total)),
             small.eq(Mux(first, 0, Mux(larger, total, mantissa))),
             common.eq(Mux(larger, exponent, scale)),
-            distance.eq(Mux(apart > bits + 1, bits + 2, apart)),
+            distance.eq(Mux(first, 0, Mux(apart > bits + 1, bits + 2, apart))),
         ]
         moved = Cat(Const(0, bits + 2), small) >> distance
         kept, lost = Signal(bits + 1, name="kept", reset_less=True), Signal(name="lost", reset_less=True)
