@@ -14,7 +14,7 @@ import pytest
 
 from systoliq.sim.tools import find, missing_text
 
-from .support import cpu_time, yosys
+from .support import cpu_time, emissions, yosys
 
 if TYPE_CHECKING:
     from click.testing import Result
@@ -29,9 +29,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Measure the CPU time of each test; do not start Yosys anew for each conversion."""
+    """Measure the CPU time of each test; do not start Yosys anew for each conversion, nor emit a design twice."""
     config.pluginmanager.register(cpu_time.CpuTime(config.getoption("cpu_limit")), "cpu_time")
     yosys.replace_process()
+    emissions.keep()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -46,6 +47,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if test in seen and zlib.crc32(item.nodeid.encode()) % mark.args[0]:
             item.add_marker(pytest.mark.slow)
         seen.add(test)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Where a test replaces parts of systoliq, neither it nor a later test gets an emission of before."""
+    replaces = "monkeypatch" in getattr(item, "fixturenames", ())
+    if replaces:
+        emissions.forget()
+    result = yield
+    if replaces:
+        emissions.forget()
+    return result
 
 
 def pytest_collection_finish() -> None:
