@@ -91,7 +91,7 @@ REFUSED = {
         "float[1, 4] x", "float[1, 4] y",
         ("p, ps, pz = DynamicQuantizeLinear(x) n = MatMulInteger(p, d, pz) f = Cast<to = 1>(n) e = Mul(f, ps) "
         "q, qs, qz = DynamicQuantizeLinear(e) [second] m = MatMulInteger(q, d, qz) g = Cast<to = 1>(m) y = Mul(g, qs)"),
-        "DynamicQuantizeLinear 'p': scales and zero points must be constant in a network, not found at run time",
+        "must be quantized statically, not dynamically: DynamicQuantizeLinear 'p' and 1 more find scales",
     ),
     "moves alone": (
         "float[1, 4] x", "float[1, 2, 2] y",

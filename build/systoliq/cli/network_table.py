@@ -55,7 +55,8 @@ def network_lines(reading: Reading, hardware: Sequence[str]) -> Iterator[str]:
     for start, reasons in (("no network", reading.problems), ("no hardware", hardware)):
         for reason in reasons:
             yield " ".join(f"{start}: {reason}".split())
-    if (reading.problems or hardware) and reading.unquantized is None and reading.multiply_accumulates:
+    whole = reading.unquantized or reading.dynamic  # then no part is a network
+    if (reading.problems or hardware) and whole is None and reading.multiply_accumulates:
         yield f"the largest part for hardware: systoliq partition {shlex.quote(str(reading.path))} --out DIR"
 
 

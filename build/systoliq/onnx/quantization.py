@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 from .functions import all_nodes
 from .graph import Graph
-from .node import domain
+from .node import domain, label
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["integral", "is_float", "unquantized"]
+__all__ = ["dynamic", "integral", "is_float", "unquantized"]
 
 _LISTED = 5  # operators in a reason
 _INTEGRAL = re.compile(r"Q[A-Z]\w*|\w*[Qq]uant\w*|\w*Integer\w*")
 _OF_WEIGHTS = ("MatMulNBits", "MatMulBnb4", "MatMulFpQ4")  # quantized in blocks; they compute in float
+_DYNAMIC = ("DynamicQuantizeLinear", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM")
 _QONNX = re.compile(r"qonnx\.|finn\.|onnx\.brevitas")
 _TRAINED = re.compile(r"\w*(Conv|MatMul|Gemm|Attention|RNN|LSTM|GRU|Einsum)\w*")
 
@@ -35,6 +36,22 @@ def integral(node: NodeProto) -> bool:
 def is_float(graph: Graph) -> bool:
     """Return whether `graph` has products, and nothing in it is quantized."""
     return unquantized(graph) == _FLOAT
+
+
+def dynamic(graph: Graph) -> str | None:
+    """Why `graph` is no network if all of its activations are quantized at run time; None if some are not."""
+    nodes = [*all_nodes(graph.graph.node)]
+    if any(node.op_type == "QuantizeLinear" for node in nodes):
+        return None
+    found = [node for node in nodes if node.op_type in _DYNAMIC]
+    if not found:
+        return None
+    finds = f"and {len(found) - 1} more find" if len(found) > 1 else "finds"
+    return (
+        f"must be quantized statically, not dynamically: {label(found[0])} {finds} scales and zero points at run "
+        "time; quantize its float model by systoliq quantize, run its products on the engine by systoliq run "
+        "FILE.onnx, or take one product as FILE.onnx#NODE"
+    )
 
 
 def unquantized(graph: Graph) -> str | None:

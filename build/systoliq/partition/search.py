@@ -16,7 +16,7 @@ from ..onnx.model import library, read_model
 from ..onnx.network import Fate, Reading, read_network, read_nodes
 from ..onnx.network.network import with_batch
 from ..onnx.node import label
-from ..onnx.quantization import unquantized
+from ..onnx.quantization import dynamic, unquantized
 from . import models
 from .regions import Region, Regions
 
@@ -87,7 +87,7 @@ def partition_of(path: str | Path, progress: Progress | None = None) -> Partitio
     path = Path(path)
     model = with_batch(read_model(path))
     graph = Graph(model, path.parent)
-    if (reason := unquantized(graph)) is not None:
+    if (reason := unquantized(graph) or dynamic(graph)) is not None:
         raise InputError(f"{path}: {reason}")
     with library(f"{path}: the data outside of the file must be readable"):
         need("onnx", "onnx", "reading ONNX models", extra="onnx").load_external_data_for_model(model, str(path.parent))

@@ -20,7 +20,7 @@ from ..graph import Graph
 from ..lone import is_lone_product
 from ..model import inferred, read_model
 from ..node import MOVES, NotTakenError, dimensions, is_operator
-from ..quantization import unquantized
+from ..quantization import dynamic, unquantized
 from .late import QUANTIZERS
 from .layout import with_layout
 from .quantizers import counted, inputs_of
@@ -41,7 +41,8 @@ _LISTED = 5  # reasons in an error; `systoliq layers` has them all
 class Reading:
     """The model in the file `path`: a verdict on each node, and the network where none is refused.
 
-    `problems` are the reasons why there is no network. `unquantized` is the one reason where no node works on integers.
+    `problems` are the reasons why there is no network. `unquantized` is the one reason where no node works on integers,
+    and `dynamic` the one where all activations are quantized at run time.
     `lone` says that the whole model is one matrix product and the host's part around it.
     """
 
@@ -50,6 +51,7 @@ class Reading:
     network: Network | None
     problems: tuple[str, ...]
     unquantized: str | None
+    dynamic: str | None
     lone: bool
 
     @property
@@ -84,12 +86,16 @@ def read_nodes(path: str | Path) -> Reading:
         network = with_reorders(with_layout(reader.network(path.stem)))
         problems += [] if network.nodes else [_without_nodes(verdicts)]
     whole = unquantized(graph)
+    at_run_time = dynamic(graph) if problems else None
+    if at_run_time is not None:
+        problems = [at_run_time]
     return Reading(
         path=path,
         verdicts=verdicts,
         network=None if problems else network,
         problems=tuple(problems if whole is None else [whole]),
         unquantized=whole,
+        dynamic=at_run_time,
         lone=is_lone_product(graph),
     )
 
