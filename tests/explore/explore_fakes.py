@@ -8,12 +8,12 @@ import time
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from systoliq.explore import Exploration, Run, explore
 from systoliq.explore.evaluate import run_task
 from systoliq.golden.layer import MatMulLayer
 
@@ -44,6 +44,15 @@ class FakeSynthesizer:
         Path(self.calls).mkdir(exist_ok=True)
         (Path(self.calls) / f"{what}-{uuid.uuid4()}").touch()
         time.sleep(self.seconds)
+
+
+def explored(source: object, calls: Path, **options: Any) -> Exploration:
+    """`explore` with a `FakeSynthesizer`; options are fields of `Run`, parameters, or axes."""
+    options = {"synthesizer": FakeSynthesizer(str(calls)), **options}
+    run = {name: options.pop(name) for name in Run.__dataclass_fields__ if name in options}
+    asked = {name: options.pop(name) for name in ("data", "workload", "require", "objective") if name in options}
+    space = options.pop("space", {}) | options
+    return explore(source, space, **asked, run=Run(**run))
 
 
 class InProcess:
@@ -96,14 +105,17 @@ class FakePlacer:
     seconds: float = 0.0
     fails_at: int = 0
 
-    def __call__(self, design: Any, part: Any, seeds: Any) -> Any:
+    def identity(self) -> str:
+        return "fake placer"
+
+    def frequency(self, design: Any, target: str, seeds: int) -> dict[str, Any]:
         Path(self.calls).mkdir(exist_ok=True)
         if len(list(Path(self.calls).iterdir())) + 1 == self.fails_at:
             raise KeyboardInterrupt
         (Path(self.calls) / f"plan-{uuid.uuid4()}").touch()
         time.sleep(self.seconds)
         cycles = design.plan.image_cycles
-        return SimpleNamespace(lut_sites=10_000 - cycles, dsp=design.plan.dsp, ram=1, fmax_mhz=150.0 + cycles % 7)
+        return {"lut_sites": 10_000 - cycles, "dsp": design.plan.dsp, "ram": 1, "fmax_mhz": 150.0 + cycles % 7}
 
 
 def wait_for(condition, seconds: float = 600.0) -> None:

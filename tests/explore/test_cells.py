@@ -12,7 +12,7 @@ from explore_fakes import FakeSynthesizer, InProcess
 from systoliq.cli.main import cli
 from systoliq.design.engine.workloads import Product
 from systoliq.errors import InputError, MissingPackageError
-from systoliq.explore import explore
+from systoliq.explore import Run, explore
 from systoliq.explore.measured import MeasuredSynthesizer, measured_synthesizer
 from systoliq.explore.subjects.layer import LayerPoint
 from systoliq.synth import open_target
@@ -89,11 +89,13 @@ def test_a_library_that_cannot_be_used(options, message, tmp_path):
 
 def test_each_device_has_its_own_area(subject, tmp_path, monkeypatch):
     monkeypatch.setattr("systoliq.explore.exploration._executor", lambda *_: InProcess)
-    exploration = explore(
-        subject, synthesizer=OfCells(str(tmp_path / "calls")), cache=tmp_path / "cache", cosimulate_front=False,
-        cols="1,2,4", depth="1,2", a_bits="8", b_bits="8", requantizer_bits="24", target="ecp5-25k,osu018", synthesis=6,
-        batch=4,
-    )  # fmt: skip
+    space = {
+        "cols": "1,2,4", "depth": "1,2", "a_bits": "8", "b_bits": "8", "requantizer_bits": "24",
+        "target": "ecp5-25k,osu018",
+    }  # fmt: skip
+    synthesizer = OfCells(str(tmp_path / "calls"))
+    run = Run(synthesizer=synthesizer, cache=tmp_path / "cache", cosimulate=False, synthesis=6, batch=4)
+    exploration = explore(subject, space, run=run)
     by_target = {
         target: [row for row in exploration.rows if row["target"] == target] for target in ("ecp5-25k", "osu018")
     }
@@ -106,11 +108,11 @@ def test_each_device_has_its_own_area(subject, tmp_path, monkeypatch):
     with pytest.raises(
         InputError, match="require must be for parts or for standard cells, not for ecp5-25k and osu018"
     ):
-        explore(subject, target="ecp5-25k,osu018", require="throughput=1")
+        explore(subject, {"target": "ecp5-25k,osu018"}, require="throughput=1")
 
 
 SMALL_ENGINE = {
-    "workload": [Product(network="x", m=5, k=7, n=3)], "rows": 1, "cols": 2, "depth": 1, "a_words": 8, "b_words": 16,
+    "rows": 1, "cols": 2, "depth": 1, "a_words": 8, "b_words": 16,
     "max_columns": 4, "max_rows": 4, "dataflow": "output-stationary",
 }  # fmt: skip
 
@@ -118,16 +120,15 @@ SMALL_ENGINE = {
 @pytest.mark.slow
 @WITH_OSU018
 @pytest.mark.parametrize(
-    ("source", "axes"),
+    ("source", "axes", "workload"),
     [
-        ("resnet8-fc", {"cols": "2", "depth": "1", "a_bits": "8", "b_bits": "8", "requantizer_bits": "24"}),
-        ("engine", SMALL_ENGINE),
+        ("resnet8-fc", {"cols": "2", "depth": "1", "a_bits": "8", "b_bits": "8", "requantizer_bits": "24"}, None),
+        ("engine", SMALL_ENGINE, [Product(network="x", m=5, k=7, n=3)]),
     ],
 )
-def test_osu018(source, axes, tmp_path):
-    exploration = explore(
-        source, target="osu018", synthesis=1, place=1, simulator="icarus", cache=tmp_path, jobs=1, **axes
-    )
+def test_osu018(source, axes, workload, tmp_path):
+    run = Run(synthesis=1, place=1, simulator="icarus", cache=tmp_path, jobs=1)
+    exploration = explore(source, {"target": "osu018", **axes}, workload=workload, run=run)
     (row,) = exploration.front_rows
     assert row["cosim"] == "equal", row["reason"]
     assert row["cell_area"] > 96 * row["ff"]  # a register is 96 um2

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from explore_fakes import FakeSynthesizer, InProcess, in_browser
+from explore_fakes import InProcess, explored, in_browser
 
 from systoliq.cli.main import cli
 from systoliq.design import DmaEngineDesign, EngineDesign
 from systoliq.design.digits_cnn import INT8_MODEL
 from systoliq.design.engine.workloads import Product, jobs_of
 from systoliq.errors import InputError
-from systoliq.explore import EngineSubject, Workload, explore, open_workload
-from systoliq.explore.files import write_directory
+from systoliq.explore import EngineSubject, Run, Workload, explore, open_workload
+from systoliq.explore.results import write_result
 from systoliq.explore.settings import Settings
 from systoliq.explore.synthesizer import NoSynthesizer
 from systoliq.hw.engine import AxiEngine, EngineConfig
@@ -34,11 +34,11 @@ SETTINGS = Settings(synthesizer=NoSynthesizer(), simulator="icarus")
 def run(tmp_path, monkeypatch):
     monkeypatch.setattr("systoliq.explore.exploration._executor", lambda *_: InProcess)
 
-    def explored(source="engine", **options):
-        options = {"cosimulate_front": False, "cache": tmp_path / "cache", "workload": SMALL, **AXES, **options}
-        return explore(source, synthesizer=FakeSynthesizer(str(tmp_path / "calls")), **options)
+    def made(source="engine", **options):
+        options = {"cosimulate": False, "cache": tmp_path / "cache", "workload": SMALL, **AXES, **options}
+        return explored(source, tmp_path / "calls", **options)
 
-    return explored
+    return made
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -147,7 +147,7 @@ def test_points_of_an_engine(run, tmp_path):
     assert exploration.chosen["lut_sites"] == min(row["lut_sites"] for row in fitting)
     assert {"a_bits", "accuracy"}.isdisjoint(exploration.points.columns)
     assert {"a_words", "dataflow", "bus", "jobs"} <= set(exploration.points.columns)
-    paths = write_directory(exploration, tmp_path / "out", chosen=exploration.chosen)
+    paths = write_result(exploration, tmp_path / "out")
     assert [path.name for path in paths] == ["points.json", "points.csv", "report.html", "front.png"]
     content = json.loads(paths[0].read_text())
     assert content["workload"]["products"][0] == {"network": "x", "m": 9, "k": 20, "n": 6, "count": 2}
@@ -160,7 +160,7 @@ def test_points_of_an_engine(run, tmp_path):
 @pytest.mark.slow
 def test_the_report_works_in_a_browser(run, tmp_path):
     exploration = run(synthesis=6, place=4)
-    write_directory(exploration, tmp_path / "out")
+    write_result(exploration, tmp_path / "out")
     page = in_browser(tmp_path / "out" / "report.html")
     assert 'id="exactness"' not in page  # of layers
     assert "4 lanes" in page
@@ -231,7 +231,7 @@ def test_a_layer_has_no_workload(run):
 )
 def test_the_front_is_cosimulated(run, dataflow, bus):
     exploration = run(
-        cols="2", depth="1", dataflow=dataflow, bus=bus, cells="portable", cosimulate_front=True, simulator="icarus"
+        cols="2", depth="1", dataflow=dataflow, bus=bus, cells="portable", cosimulate=True, simulator="icarus"
     )
     (row,) = exploration.rows
     assert row["cosim"] == "equal", row["reason"]
@@ -241,11 +241,12 @@ def test_the_front_is_cosimulated(run, dataflow, bus):
 
 @pytest.mark.slow
 def test_a_point_is_placed_and_cosimulated(tmp_path):
-    exploration = explore(
-        "engine", workload=SMALL, rows=1, cols=2, depth=1, a_words=64, b_words=64, max_columns=8, max_rows=8,
-        dataflow="output-stationary", target="ecp5-25k", synthesis=1, place=1, seeds=1, simulator="icarus", jobs=1,
-        cache=tmp_path, require="throughput=1e4",
-    )  # fmt: skip
+    space = {
+        "rows": 1, "cols": 2, "depth": 1, "a_words": 64, "b_words": 64, "max_columns": 8, "max_rows": 8,
+        "dataflow": "output-stationary", "target": "ecp5-25k",
+    }  # fmt: skip
+    run = Run(synthesis=1, place=1, seeds=1, simulator="icarus", jobs=1, cache=tmp_path)
+    exploration = explore("engine", space, workload=SMALL, require="throughput=1e4", run=run)
     (row,) = exploration.front_rows
     assert row["cosim"] == "equal", row["reason"]
     assert row is exploration.chosen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import errno
 import json
 import re
@@ -12,15 +13,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from explore_fakes import FakeSynthesizer, InProcess, in_browser
+from explore_fakes import FakeSynthesizer, InProcess, explored, in_browser
 
 from systoliq.cli.main import cli
 from systoliq.errors import InputError
+from systoliq.explore import Run, explore
 from systoliq.explore import cache as cache_module
-from systoliq.explore import explore
 from systoliq.explore.cache import Store, StoreError
 from systoliq.explore.evaluate import Finding, Task, run_task
-from systoliq.explore.files import write_directory
+from systoliq.explore.results import write_result
 from systoliq.explore.settings import Settings
 from systoliq.explore.synthesizer import NoSynthesizer
 from systoliq.golden.requantization import Requantization
@@ -36,11 +37,11 @@ def in_process(monkeypatch):
 
 @pytest.fixture
 def run(subject, tmp_path, in_process):
-    def explored(**options):
-        options = {"cosimulate_front": False, "cache": tmp_path / "cache", "batch": 8, **SMALL, **options}
-        return explore(subject, synthesizer=FakeSynthesizer(str(tmp_path / "calls")), **options)
+    def made(**options):
+        options = {"cosimulate": False, "cache": tmp_path / "cache", "batch": 8, **SMALL, **options}
+        return explored(subject, tmp_path / "calls", **options)
 
-    return explored
+    return made
 
 
 def calls(tmp_path):
@@ -210,11 +211,9 @@ def strip(verilog: str) -> str:
 
 
 def test_the_front_is_cosimulated(subject, tmp_path, in_process):
-    exploration = explore(
-        subject, cache=tmp_path, cols="2,4", depth="2", a_bits="4", b_bits="4", requantizer_bits="6", batch=7,
-        simulator="icarus",
-    )  # fmt: skip
-    assert exploration.verified
+    space = {"cols": "2,4", "depth": "2", "a_bits": "4", "b_bits": "4", "requantizer_bits": "6"}
+    exploration = explore(subject, space, run=Run(cache=tmp_path, batch=7, simulator="icarus"))
+    assert exploration.passed
     for row in exploration.front_rows:
         assert row["cosim_cycles"] == row["cycles"]
         assert (row["cosim_mismatches"], row["cosim_rows"]) == (0, 7)
@@ -222,8 +221,8 @@ def test_the_front_is_cosimulated(subject, tmp_path, in_process):
 
 def test_files(run, tmp_path):
     exploration = run(synthesis=8, place=6)
-    chosen = exploration.choose({"throughput": 1e6})
-    paths = write_directory(exploration, tmp_path / "out", chosen=chosen)
+    exploration = dataclasses.replace(exploration, requirements={"throughput": 1e6})
+    paths = write_result(exploration, tmp_path / "out")
     assert [path.name for path in paths][:2] == ["points.json", "points.csv"]
     rows = list(csv.DictReader((tmp_path / "out" / "points.csv").read_text().splitlines()))
     assert [int(row["cols"]) for row in rows] == [row["cols"] for row in exploration.rows]
@@ -235,12 +234,12 @@ def test_files(run, tmp_path):
     assert "Plotly" in report
     assert "\\u003ca> & b" in report  # nothing of the data can end the script
     assert (tmp_path / "out" / "front.png").read_bytes()[:4] == b"\x89PNG"
-    write_directory(exploration, tmp_path / "out")  # may be written again
+    write_result(exploration, tmp_path / "out")  # may be written again
 
 
 def test_the_report_works_in_a_browser(run, tmp_path):
     exploration = run(synthesis=8, place=6)
-    write_directory(exploration, tmp_path / "out", chosen=exploration.choose({"throughput": 1e6}))
+    write_result(dataclasses.replace(exploration, requirements={"throughput": 1e6}), tmp_path / "out")
     page = in_browser(tmp_path / "out" / "report.html")
     for chart in ("scatter", "accuracy", "exactness", "blocks"):
         assert re.search(rf'id="{chart}"[^>]*class="[^"]*js-plotly-plot', page) or re.search(
@@ -268,9 +267,9 @@ def test_reference_outputs_give_an_error(layer, tmp_path, in_process):
     a = np.random.default_rng(0).integers(-128, 128, (20, layer.k)).astype(np.int8)
     np.savez(tmp_path / "data.npz", a=a, y=layer.golden(a))
     options = {"cols": "4", "depth": "1", "a_bits": "8,4", "b_bits": "8,4", "requantizer_bits": "24"}
-    exploration = explore(
-        str(tmp_path / "layer.npz"), data=tmp_path / "data.npz", cache=tmp_path / "cache", cosimulate_front=False,
-        objective="throughput,area,error", **options,
+    exploration = explored(
+        str(tmp_path / "layer.npz"), tmp_path / "calls", data=tmp_path / "data.npz", cache=tmp_path / "cache",
+        cosimulate=False, objective="throughput,area,error", **options,
     )  # fmt: skip
     errors = {(row["a_bits"], row["b_bits"]): row["rms_error"] for row in exploration.rows}
     assert errors[8, 8] == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import functools
 import sys
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from click.testing import CliRunner
 
 from systoliq.cli.main import cli
-from systoliq.explore import explore
 
 
 @pytest.fixture
@@ -84,8 +82,8 @@ def test_a_disk_that_is_full_when_the_report_is_written(source, tmp_path, monkey
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("systoliq.cli.explore.write_directory", full)
-    monkeypatch.setattr("systoliq.cli.explore.run_exploration", functools.partial(explore, cosimulate_front=False))
+    monkeypatch.setattr("systoliq.explore.results.write_all", full)
+    monkeypatch.setattr("systoliq.explore.run.Run.cosimulate", False)
     result = invoke(tmp_path, *arguments(source, tmp_path))
     assert result.exit_code == 2
     assert "the report cannot be written (No space left on device); finished points are kept" in result.stderr

@@ -6,23 +6,22 @@ import json
 
 import pytest
 from click.testing import CliRunner
-from explore_fakes import FakeSynthesizer, InProcess
+from explore_fakes import InProcess, explored
 
 from systoliq.cli.main import cli
 from systoliq.design import NetworkDesign, NetworkOptions
 from systoliq.design.sources import open_network
-from systoliq.explore import explore
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     monkeypatch.setattr("systoliq.explore.exploration._executor", lambda *_: InProcess)
 
-    def explored(source="digits-cnn", **options):
-        options = {"cosimulate_front": False, "cache": tmp_path / "cache", "multipliers": "3,7,15,16", **options}
-        return explore(source, synthesizer=FakeSynthesizer(str(tmp_path / "calls")), **options)
+    def made(source="digits-cnn", **options):
+        options = {"cosimulate": False, "cache": tmp_path / "cache", "multipliers": "3,7,15,16", **options}
+        return explored(source, tmp_path / "calls", **options)
 
-    return explored
+    return made
 
 
 def test_points_are_the_plans_of_budgets(run):
@@ -63,7 +62,7 @@ def test_a_network_given_in_python_is_emitted_from_its_file(run, tmp_path):
 
 @pytest.mark.slow
 def test_the_front_is_cosimulated(run):
-    exploration = run(multipliers="15", cells="portable", cosimulate_front=True, simulator="icarus")
+    exploration = run(multipliers="15", cells="portable", cosimulate=True, simulator="icarus")
     (row,) = exploration.rows
     assert row["cosim"] == "equal", row["reason"]
     assert row["cosim_images"] == 3

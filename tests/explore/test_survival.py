@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 from explore_fakes import FakeSynthesizer, small_layer, wait_for
 
-from systoliq.explore import explore
+from systoliq.explore import Run, explore
 from systoliq.explore.code_key import code_key
 from systoliq.explore.dask_cluster import ClusterError, DaskCluster
 from systoliq.explore.evaluate import Task
 from systoliq.explore.executor import LocalProcesses
+from systoliq.explore.funnel import NoProgress
 from systoliq.explore.settings import Settings
 from systoliq.explore.subjects.layer import LayerSubject
 from systoliq.explore.synthesizer import NoSynthesizer
@@ -51,10 +52,9 @@ def small_subject() -> LayerSubject:
 
 
 def run(folder: Path, seconds: float, **options):
-    return explore(
-        small_subject(), synthesis=POINTS, synthesizer=FakeSynthesizer(str(folder / "calls"), seconds), jobs=2,
-        cache=folder / "cache", cosimulate_front=False, batch=4, **AXES, **options,
-    )  # fmt: skip
+    synthesizer = FakeSynthesizer(str(folder / "calls"), seconds)
+    fields = {"synthesis": POINTS, "synthesizer": synthesizer, "jobs": 2, "cosimulate": False, "batch": 4, **options}
+    return explore(small_subject(), AXES, run=Run(cache=folder / "cache", **fields))
 
 
 def calls(folder: Path) -> int:
@@ -151,7 +151,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_table(cluster, tmp_path):
     address, _, workers = cluster
     local = run(tmp_path / "local", 0.0)
 
-    class KillOne:
+    class KillOne(NoProgress):
         finished = 0
 
         def start(self, stage, total, cached):

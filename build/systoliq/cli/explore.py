@@ -2,50 +2,36 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
-from rich.console import Console
 
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network
 
-from ..design.layer.scales import scale_notes
 from ..design.network.reasons import check_stages
-from ..design.network.scales import network_scale_notes
 from ..design.sources import open_layer, open_network
-from ..errors import InputError, need
-from ..explore.cache import StoreError
-from ..explore.console import Bars, show
-from ..explore.emit import emit_command
-from ..explore.exploration import explore as run_exploration
-from ..explore.files import check_directory, write_directory
-from ..explore.log import Log
+from ..errors import InputError
 from ..explore.pareto import OBJECTIVES
-from ..explore.question.check import given_inputs
 from ..explore.requirements import parse_requirements
 from ..synth.targets import TARGETS
 from .explore_axes import AXES_OPTIONS
-from .explore_narrowed import explore_narrowed
-from .explore_precision import explore_precision
-from .explore_question import explore_question
+from .explore_questions import explore_bits, explore_grid, explore_narrowed, explore_smallest, tell_scales
 from .options import add_options
-from .shell import debug_option, tell_notes, warn_symlink
+from .shell import debug_option
 
 __all__ = ["explore"]
 
 _PATH = click.Path(path_type=Path)
-_GIB = 1 << 30
 _BITS = "4"  # where nothing is said: 8, 6, 4 and 3
 _OF_BITS = ("mixed", "seconds")
-_WITH_BITS = ("source", "data", "target", "objective", "jobs", "scheduler", "cache")
+_WITH_BITS = ("source", "data", "target", "objective", "jobs", "memory", "scheduler", "cache")
 _WITH_QUESTION = (
-    "source", "target", "objective", "place", "seeds", "data", "simulator", "jobs", "scheduler", "cache"
+    "source", "target", "objective", "place", "seeds", "data", "simulator", "jobs", "memory", "scheduler",
+    "cache",
 )  # fmt: skip
-_PLAIN_WIDTH = 160  # of the table in a file or a pipe
 
 
 @click.command(
@@ -154,76 +140,40 @@ def explore(
     bits: str | None,
     smallest: bool,
     require: tuple[str, ...],
-    memory: float | None,
     **options: Any,
 ) -> int:
     """See `help`."""
     requirements = parse_requirements(require)
-    own = {name: options.pop(name) for name in _OF_BITS}
-    narrow = bits is not None or ("accuracy" in requirements and open_network(options["source"]) is not None)
+    source = options["source"]
+    narrow = bits is not None or ("accuracy" in requirements and open_network(source) is not None)
     if narrow:
-        _tell_scales(_questioned(options["source"], smallest=False))
-    if narrow and {"accuracy", "throughput"} <= set(requirements):
-        _refuse_others(options, _WITH_QUESTION, "with an accuracy and a throughput, which only vary widths and plans")
-        shared = {name: options[name] for name in _WITH_QUESTION}
-        return explore_narrowed(out=out, bits=bits or _BITS, requirements=requirements, memory=memory, **shared, **own)
-    if narrow:
-        _refuse_others(options, _WITH_BITS, "with --bits, which only varies widths")
-        shared = {name: options[name] for name in _WITH_BITS}
-        explore_precision(out=out, bits=bits or _BITS, requirements=requirements, memory=memory, **shared, **own)
-        return 0
-    if own.pop("mixed") is not None:
+        tell_scales(_questioned(source, smallest=False))
+        both = {"accuracy", "throughput"} <= set(requirements)
+        if both:
+            _refuse_others(
+                options,
+                (*_WITH_QUESTION, *_OF_BITS),
+                "with an accuracy and a throughput, which only vary widths and plans",
+            )
+        else:
+            _refuse_others(options, (*_WITH_BITS, *_OF_BITS), "with --bits, which only varies widths")
+        return (explore_narrowed if both else explore_bits)(out, bits or _BITS, requirements, options)
+    if options.pop("mixed") is not None:
         raise InputError("mixed must be given with --bits or an accuracy only")
-    if smallest and options["source"] == "engine":
+    if smallest and source == "engine":
         raise InputError("smallest cannot be used with the engine: --require names the smallest that was measured")
     swept = options["multipliers"] is not None or _is_of_cells(options["target"])
-    subject = _questioned(options["source"], smallest) if smallest or not swept else None
-    _tell_scales(subject)
+    subject = _questioned(source, smallest) if smallest or not swept else None
+    tell_scales(subject)
     if subject is not None:
-        _refuse_others(options, _WITH_QUESTION, "with a network or with --smallest, which only vary plans")
-        data = options["data"]
-        shared = {name: options[name] for name in _WITH_QUESTION if name != "data"}
-        shared["given"] = None if data is None else given_inputs(data, subject)
-        return explore_question(subject, out=out, requirements=requirements, memory=memory, **shared, **own)
-    if own["seconds"] is not None:
+        where = "with a network or with --smallest, which only vary plans"
+        _refuse_others(options, (*_WITH_QUESTION, "seconds"), where)
+        return explore_smallest(subject, out, requirements, options)
+    if options["seconds"] is not None:
         raise InputError("seconds must be given with --bits, with --smallest or for a network only")
-    return _sweep(out, requirements, memory, options)
-
-
-def _sweep(out: Path | None, requirements: dict[str, float], memory: float | None, options: dict[str, Any]) -> int:
-    """A space of designs, measured point by point."""
-    if out is None:
-        raise InputError("out must be given: a directory for the report; only --bits can do without")
-    check_directory(out)
-    warn_symlink(out)
-    for package in ("matplotlib", "plotly"):  # now, and not when all the work is done
-        need(package, package, "the report of explore", extra="explore")
-    if memory is not None and not memory >= 0:
-        raise InputError(f"memory must be a number of GiB, not {memory}")
-    options["memory"] = None if memory is None else int(memory * _GIB)
-    if options["source"] == "engine":
+    if source == "engine":
         _refuse_others(options, tuple(name for name in options if name != "batch"), "with the engine")
-    with Log(out, Bars()) as log:
-        exploration = run_exploration(**options, progress=log, require=requirements)
-        if not exploration.front_rows:
-            raise InputError(f"no point could be evaluated: {_first_reason(exploration.rows)}")
-    _tell_scales(getattr(exploration.subject, "network", None))
-    chosen = exploration.chosen
-    try:
-        written = write_directory(exploration, out, chosen=chosen)
-    except OSError as error:
-        message = f"the report cannot be written ({error.strerror}); finished points are kept in the cache"
-        raise StoreError(error.errno, message, str(out)) from error
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
-    show(exploration, requirements, chosen, console)
-    if chosen is not None:
-        console.print(f"  {emit_command(exploration, chosen, out)}", soft_wrap=True)
-    for path in written:
-        console.print(f"wrote {path}", soft_wrap=True)
-    differing = [row for row in exploration.front_rows if row["cosim"] != "equal"]
-    for row in differing:
-        click.echo(f"not verified: {exploration.subject.label(row)[0]}: {row['reason'] or 'differs'}", err=True)
-    return 1 if differing else 0
+    return explore_grid(out, requirements, options)
 
 
 def _questioned(source: str, smallest: bool) -> Network | MatMulLayer | None:
@@ -239,12 +189,6 @@ def _questioned(source: str, smallest: bool) -> Network | MatMulLayer | None:
     return open_layer(source, None)[0] if smallest else None
 
 
-def _tell_scales(subject: Network | MatMulLayer | None) -> None:
-    """Warn of scales of `subject` that are more likely mistakes than meant."""
-    if subject is not None:
-        tell_notes(network_scale_notes(subject) if isinstance(subject, Network) else scale_notes(subject))
-
-
 def _is_of_cells(target: str | None) -> bool:
     """True if all devices are standard cells or gates, for which there are no estimates of plans."""
     words = [] if target is None else [word.strip() for word in target.split(",")]
@@ -257,7 +201,3 @@ def _refuse_others(options: dict[str, Any], taken: tuple[str, ...], where: str) 
     for name in options:
         if name not in taken and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise InputError(f"{name} cannot be used {where}")
-
-
-def _first_reason(rows: list[dict[str, Any]]) -> str:
-    return next((row["reason"] for row in rows if row["reason"]), "the space is empty")

@@ -9,6 +9,8 @@ axes --space--> points --evaluate, executor, cache--> records --exploration--> t
 from .exploration import Exploration, explore
 from .precision.run import precision as explore_precision  # its package has the shorter name
 from .question.ask import ask
+from .results import show_result, write_result
+from .run import Run
 from .space import Axis, Point, Space
 from .subjects.engine import EngineSubject
 from .subjects.layer import LayerSubject
@@ -16,6 +18,6 @@ from .subjects.subject import Subject
 from .subjects.workload import Workload, open_workload
 
 __all__ = [
-    "Axis", "EngineSubject", "Exploration", "LayerSubject", "Point", "Space", "Subject", "Workload", "ask", "explore",
-    "explore_precision", "open_workload",
+    "Axis", "EngineSubject", "Exploration", "LayerSubject", "Point", "Run", "Space", "Subject", "Workload", "ask",
+    "explore", "explore_precision", "open_workload", "show_result", "write_result",
 ]  # fmt: skip

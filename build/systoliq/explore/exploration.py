@@ -10,20 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from systoliq.sim.runner import SimulatorName
-
 from ..design import Design
 from ..design.engine.workloads import Product
 from ..errors import InputError
 from ..synth.targets import TARGETS
 from . import table
-from .cache import Store
-from .evaluate import STAGES
-from .executor import Executor, LocalProcesses
-from .funnel import Funnel, NoProgress, Progress
+from .evaluate import STAGES, run_task
+from .executor import Executor
+from .funnel import Funnel
 from .pareto import OBJECTIVES, best_first, front_mask
 from .ranges import parse_words
-from .requirements import meets, parse_requirements, size
+from .requirements import meets, requirements_of, size
+from .run import Run
 from .sampler import sample
 from .settings import Settings
 from .space import Point, Space
@@ -32,6 +30,8 @@ from .subjects.subject import Subject
 from .synthesizer import NoSynthesizer, Synthesizer
 
 __all__ = ["Exploration", "explore"]
+
+_BUDGET = 2000  # points
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,7 +69,7 @@ class Exploration:
         return table.frame(self.front_rows, table.columns_of(self.subject))
 
     @property
-    def verified(self) -> bool:
+    def passed(self) -> bool:
         """True if every point of the front matched its models in cosimulation."""
         return all(row["cosim"] == "equal" for row in self.front_rows)
 
@@ -102,57 +102,55 @@ def explore(
     source: object,
     space: Mapping[str, Any] | None = None,
     *,
-    require: str | Mapping[str, float] | None = None,
     data: Path | None = None,
-    weights: Path | None = None,
     workload: str | Path | Sequence[Product] | None = None,
-    liberty: Path | None = None,
-    mhz: float | None = None,
+    require: str | Mapping[str, float] | None = None,
     objective: str | Sequence[str] | None = None,
-    synthesis: int = 0,
-    place: int = 0,
-    cosimulate_front: bool = True,
-    batch: int = 64,
-    seeds: int = 3,
-    simulator: SimulatorName = "verilator",
-    budget: int = 2000,
-    jobs: int | None = None,
-    memory: int | None = None,
-    scheduler: str | None = None,
-    cache: Path | None = None,
-    synthesizer: Synthesizer | None = None,
-    progress: Progress | None = None,
-    **axes: Any,
+    run: Run | None = None,
 ) -> Exploration:
-    """Explore `source` over `space`, or `axes` one by one: ranges as `ranges.parse_range` reads them, or words.
+    """Explore `source` over `space`: measure its points, and find the front.
 
-    `source` is a layer or the engine, as the command line calls it; a MatMulLayer, an EngineConfig (whose values are
-    the defaults of the axes), a Network, or a design of one of them; `workload` is for an engine, see
-    `workload.open_workload`; `data` an archive with `inputs` and `labels`, or reference `outputs`. `require`:
-    `throughput=1e6,area=2000`, or by name, see `Exploration.chosen`. `objective`: names of `pareto.OBJECTIVES`;
-    throughput, area and, with data, accuracy where nothing is said. The best `synthesis` points of each target are
-    synthesized, the best `place` placed and routed, by `synthesizer` (`systoliq.synth` where none is given), in the
-    cells of `liberty` for the target `generic`, sized for the clock `mhz`. Of more points than `budget` optuna samples.
-    `memory`: bytes for each process; `scheduler`: the address of a dask scheduler, in place of local processes;
-    `cache`: the directory for finished points.
+    Parameters
+    ----------
+    source
+        a layer, a network or the engine, as the command line names it; a `MatMulLayer`, a `Network`, an `EngineConfig`
+        (whose values are the defaults of the axes), a design of one of them, or a `Subject`.
+    space
+        values of axes by name: ranges as `ranges.parse_range` reads them, or words.
+    data
+        archive with `inputs` and `labels`, or reference `outputs`, of a layer.
+    workload
+        products for an engine; see `workload.open_workload`.
+    require
+        `"throughput=1e6,area=2000"`, or limits by name; see `Exploration.chosen`.
+    objective
+        names of `pareto.OBJECTIVES`. Default: throughput, area and, with data, accuracy.
+    run
+        effort, workers and cache. The best `synthesis` points of each target are synthesized, and the best `place`
+        placed and routed.
     """
-    given = {**(space or {}), **axes}
-    requirements = parse_requirements([require]) if isinstance(require, str) else dict(require or {})
-    _check_least(1, batch=batch, seeds=seeds, budget=budget)
-    _check_least(0, synthesis=synthesis, place=place)
-    subject = open_subject(source, data=data, weights=weights, workload=workload)
-    grid = Space.parse(subject.axes, subject.point, given)
-    _check_unit(grid.axes["target"], requirements)
+    run = run or Run()
+    requirements = requirements_of(require)
+    budget = _BUDGET if run.budget is None else run.budget
+    if budget < 1:
+        raise InputError(f"budget must be at least 1, not {budget}")
+    subject = open_subject(source, data=data, workload=workload)
+    grid = Space.parse(subject.axes, subject.point, dict(space or {}))
+    targets = grid.axes["target"]
+    _check_unit(targets, requirements)
     names = subject.objectives if objective is None else parse_words("objective", objective, OBJECTIVES)
-    if synthesizer is None:
-        synthesizer = _synthesizer(grid.axes["target"], synthesis, place, liberty, mhz)
-    settings = Settings(batch=batch, seeds=seeds, simulator=simulator, synthesizer=synthesizer)
-    executor, progress = _executor(jobs, memory, scheduler), progress or NoProgress()
-    funnel = Funnel(subject=subject, settings=settings, store=Store(cache), open_executor=executor, progress=progress)
+    settings = Settings(
+        batch=run.batch,
+        seeds=run.seeds,
+        simulator=run.simulator,
+        synthesizer=run.synthesizer or _synthesizer(targets, run),
+    )
+    funnel = Funnel(
+        subject=subject, settings=settings, store=run.store, open_executor=_executor(run), progress=run.progress
+    )
     with contextlib.closing(funnel):
         points, sampled = _points(grid, funnel, names, budget)
-        stages = {"synthesis": max(synthesis, place), "place": place}
-        found = _narrow(funnel, points, names, sampled, stages=stages, cosimulate_front=cosimulate_front)
+        found = _narrow(funnel, points, names, sampled, run)
         return dataclasses.replace(found, requirements=requirements)
 
 
@@ -165,12 +163,6 @@ def _points(space: Space, funnel: Funnel, names: tuple[str, ...], budget: int) -
     return points, False
 
 
-def _check_least(least: int, **counts: int) -> None:
-    for name, value in counts.items():
-        if value < least:
-            raise InputError(f"{name} must be at least {least}, not {value}")
-
-
 def _check_unit(targets: Sequence[str], requirements: Mapping[str, float]) -> None:
     """An InputError where the smallest would be one of areas in several units."""
     units = {TARGETS[target].family == "generic": target for target in targets}
@@ -181,53 +173,40 @@ def _check_unit(targets: Sequence[str], requirements: Mapping[str, float]) -> No
         )
 
 
-def _narrow(
-    funnel: Funnel,
-    points: Sequence[Point],
-    names: tuple[str, ...],
-    sampled: bool,
-    *,
-    stages: Mapping[str, int],
-    cosimulate_front: bool,
-) -> Exploration:
-    """Pass the best of `points`, as many as `stages` says, through each stage, and the front through cosimulation."""
+def _narrow(funnel: Funnel, points: Sequence[Point], names: tuple[str, ...], sampled: bool, run: Run) -> Exploration:
+    """Pass the best of `points`, as many as `run` says, through each stage, and the front through cosimulation."""
     chosen = points
-    for stage, count in stages.items():
+    for stage, count in (("synthesis", max(run.synthesis, run.place)), ("place", run.place)):
         if count:
             chosen = _best(funnel, chosen, names, count)
             funnel.run(stage, chosen)
     exploration = _assemble(funnel, points, chosen, names, sampled)
     front = [point for point, row in zip(points, exploration.rows, strict=True) if row["front"]]
-    if cosimulate_front and front:
+    if run.cosimulate and front:
         funnel.run("cosimulation", front)
         exploration = _assemble(funnel, points, chosen, names, sampled)
     return exploration
 
 
-def _synthesizer(
-    targets: Sequence[str], synthesis: int, place: int, liberty: Path | None, mhz: float | None
-) -> Synthesizer:
+def _synthesizer(targets: Sequence[str], run: Run) -> Synthesizer:
+    """Return the synthesizer for these targets, which must have everything that the stages of `run` need."""
+    liberty, mhz = run.liberty, run.mhz
     if liberty is not None and targets != ("generic",):
         raise InputError(f"liberty must be given for the target generic alone, not for {', '.join(targets)}")
     if mhz is not None and not (0 < mhz < math.inf and all(TARGETS[each].family == "generic" for each in targets)):
         raise InputError(
             f"mhz must be positive, and given for standard cells alone, not {mhz:g} for {', '.join(targets)}"
         )
-    if not synthesis and not place:
+    if not run.synthesis and not run.place:
         return NoSynthesizer()
     from .measured import measured_synthesizer  # needs Yosys and nextpnr, which only these stages ask for
 
-    return measured_synthesizer(targets, timed=place > 0, liberty=liberty, mhz=mhz)
+    return measured_synthesizer(targets, timed=run.place > 0, liberty=liberty, mhz=mhz)
 
 
-def _executor(jobs: int | None, memory: int | None, scheduler: str | None) -> Callable[[], Executor]:
-    if scheduler is None:
-        local = LocalProcesses(jobs, memory)
-        return lambda: local
-    from .dask_cluster import DaskCluster
-
-    cluster = DaskCluster(scheduler)  # now, so that a scheduler that is not there is known before any work
-    return lambda: cluster
+def _executor(run: Run) -> Callable[[], Executor]:
+    executor = run.executor(run_task)  # now, so that a scheduler that does not answer is known before any work
+    return lambda: executor
 
 
 def _row(funnel: Funnel, point: Point) -> dict[str, Any]:

@@ -1,22 +1,20 @@
-"""The output directory: points.csv, points.json, report.html, front.png, and files for the points of the front."""
+"""The output directory of an exploration: which directory may be written, and how."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
 from ..files import write_file
 from ..generator import GENERATOR
-from .emit import emit_command
-from .exploration import Exploration
 from .log import is_log
-from .table import columns_of
 
-__all__ = ["check_directory", "write_directory"]
+__all__ = ["check_directory", "csv_bytes", "write_all"]
 
 _MARKS = {
     "points.json": "points",
@@ -45,19 +43,11 @@ def _ours(directory: Path) -> bool:
     return False
 
 
-def write_directory(exploration: Exploration, directory: Path, *, chosen: dict[str, Any] | None = None) -> list[Path]:
-    """Write all files, each whole or not at all; points.json first, so that the directory is known as ours."""
-    from .picture import front_png  # needs matplotlib, as the report needs plotly
-    from .report import report_html
+def write_all(files: Mapping[str, bytes], directory: Path) -> list[Path]:
+    """Write `files` into `directory`, in their order, each whole or not at all; return their paths.
 
-    commands = [emit_command(exploration, row, directory) for row in exploration.front_rows]
-    files = {
-        "points.json": _json(exploration, commands),
-        "points.csv": _csv(exploration),
-        **exploration.subject.files([*exploration.front_rows, *([chosen] if chosen else [])]),
-        "report.html": report_html(exploration, commands, chosen).encode(),
-        "front.png": front_png(exploration),
-    }
+    The first one should mark the directory as one of an exploration.
+    """
     written = []
     for name, content in files.items():
         path = directory / name
@@ -67,35 +57,10 @@ def write_directory(exploration: Exploration, directory: Path, *, chosen: dict[s
     return written
 
 
-def _json(exploration: Exploration, commands: list[str]) -> bytes:
-    subject, settings, columns = exploration.subject, exploration.settings, columns_of(exploration.subject)
-    content = {
-        "generator": GENERATOR,
-        "source": subject.source,
-        "origin": subject.origin,
-        **subject.facts,
-        "float_accuracy": subject.float_accuracy,
-        "batch": settings.batch,
-        "seeds": settings.seeds,
-        "simulator": settings.simulator,
-        "tools": settings.synthesizer.identity(),
-        "objectives": exploration.objectives,
-        "columns": columns,
-        "points": [{name: row[name] for name in columns} for row in exploration.rows],
-        "front": [
-            {name: row[name] for name in columns} | {"emit": command}
-            for row, command in zip(exploration.front_rows, commands, strict=True)
-        ],
-    }  # fmt: skip
-    return (json.dumps(content, indent=1) + "\n").encode()
-
-
-def _csv(exploration: Exploration) -> bytes:
+def csv_bytes(columns: Iterable[str], rows: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return `rows` as CSV with these columns; other fields are left out."""
     text = io.StringIO()
-    columns = list(columns_of(exploration.subject))
-    writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
+    writer = csv.DictWriter(text, list(columns), extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    for row in exploration.rows:
-        seeds = row["fmax_mhz_per_seed"]
-        writer.writerow(row | {"fmax_mhz_per_seed": None if seeds is None else " ".join(map(str, seeds))})
+    writer.writerows(rows)
     return text.getvalue().encode()

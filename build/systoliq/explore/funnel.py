@@ -30,6 +30,9 @@ class Progress(Protocol):
     def end(self, stage: str) -> None:
         """The stage is over."""
 
+    def note(self, text: str) -> None:
+        """Report one line about the work that begins."""
+
 
 class NoProgress:
     """No reports."""
@@ -41,6 +44,9 @@ class NoProgress:
         """Say nothing."""
 
     def end(self, stage: str) -> None:
+        """Say nothing."""
+
+    def note(self, text: str) -> None:
         """Say nothing."""
 
 

@@ -35,7 +35,7 @@ class Log:
         """See `Progress`."""
         counts = self._counts[stage] = [0, total, cached]
         self._stage_began = time.monotonic()
-        self.note(f"{stage}: {counts[1]} points, {cached} of them from the cache")
+        self._write(f"{stage}: {counts[1]} points, {cached} of them from the cache")
         self._shown.start(stage, total, cached)
 
     def advance(self, stage: str, points: int) -> None:
@@ -45,15 +45,20 @@ class Log:
         done, total, cached = counts
         left = max(total - cached - done, 0)
         rest = (time.monotonic() - self._stage_began) / done * left
-        self.note(f"{stage}: {done + cached} of {total}, about {rest:.0f} s to go at the most")
+        self._write(f"{stage}: {done + cached} of {total}, about {rest:.0f} s to go at the most")
         self._shown.advance(stage, points)
 
     def end(self, stage: str) -> None:
         """See `Progress`."""
-        self.note(f"{stage}: over, {time.monotonic() - self._stage_began:.1f} s")
+        self._write(f"{stage}: over, {time.monotonic() - self._stage_began:.1f} s")
         self._shown.end(stage)
 
     def note(self, text: str) -> None:
+        """See `Progress`."""
+        self._write(text)
+        self._shown.note(text)
+
+    def _write(self, text: str) -> None:
         """Write a line, with the seconds since the beginning."""
         if self._file is None and self._directory is not None:
             path = (self._directory / LOG).absolute()

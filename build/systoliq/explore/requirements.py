@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import InputError
 from .pareto import OBJECTIVES
 
-__all__ = ["area_text", "measured_area", "meets", "parse_requirements", "size"]
+__all__ = ["area_text", "measured_area", "meets", "parse_requirements", "requirements_of", "size"]
 
 _REQUIREMENTS = {
     "throughput": "inferences_per_s", "accuracy": "accuracy", "fmax": "fmax_mhz", "efficiency": "macs_per_s_per_lut"
@@ -44,6 +44,19 @@ def meets(row: Mapping[str, Any], name: str, value: float) -> bool:
     if found is None:
         return False
     return bool(found >= value if name in _REQUIREMENTS else found <= value)
+
+
+def requirements_of(
+    require: str | Mapping[str, float] | None, names: Sequence[str] = (), where: str = ""
+) -> dict[str, float]:
+    """Return the limits of `require` by name; InputError for a name that is not in `names`, if there are any.
+
+    `where` says in the message what the names are for.
+    """
+    found = parse_requirements([require]) if isinstance(require, str) else dict(require or {})
+    if names and (unknown := sorted(set(found) - set(names))):
+        raise InputError(f"require must be among {', '.join(names)} {where}, not {unknown[0]!r}")
+    return found
 
 
 def parse_requirements(texts: Sequence[str]) -> dict[str, float]:

@@ -12,28 +12,25 @@ s a column's combined scale and y = rint(clip(f32(sum) * s, ...)) + zero point, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .formats import INT32
 
-if TYPE_CHECKING:
-    from .layer import MatMulLayer
 
+def canonical_fields(layer: Any) -> dict[str, Any]:
+    """Return the fields to change in `layer`, a `MatMulLayer`, for equal outputs with scales finite and at least +0.
 
-def canonical_layer(layer: MatMulLayer) -> MatMulLayer:
-    """Return a layer of integers with the same outputs as `layer`, and scales that are finite and at least +0.
-
-    Returns `layer` itself if it is canonical, gives sums, or has float8. Raises ValueError if there is no such layer:
+    There are none if the layer is canonical, gives sums, or has float8. Raises ValueError if there is no such layer:
     for sums whose negatives leave int32, and for infinite scales among finite ones.
     """
     if layer.gives_sums or layer.has_float8:
-        return layer
+        return {}
     scale, output, b_format = layer.scale, layer.y_format, layer.b_format
     if not noncanonical(scale).any():
-        return layer
+        return {}
     negative, nan, infinite = scale < 0, np.isnan(scale), np.isinf(scale)
     bias = np.zeros(layer.n, np.int64) if layer.bias is None else layer.bias.astype(np.int64)
     _refuse_overflow(layer, negative, bias)
@@ -50,15 +47,15 @@ def canonical_layer(layer: MatMulLayer) -> MatMulLayer:
                 f"output there, and y_zero_point = {zero_point} elsewhere; the engine and golden take such scales"
             )
         zero_point = output.min
-    return layer.replace(
-        b=np.where(nan, b_zero_point, b).astype(b_format.dtype),
-        b_zero_point=b_zero_point.astype(b_format.dtype),
-        bias=np.where(nan, -1, np.where(negative, -bias, bias)).astype(np.int32),
-        a_scale=1.0,
-        b_scale=np.where(np.isfinite(scale), np.abs(scale), np.float32(2**output.bits)),
-        y_scale=1.0,
-        y_zero_point=zero_point,
-    )
+    return {
+        "b": np.where(nan, b_zero_point, b).astype(b_format.dtype),
+        "b_zero_point": b_zero_point.astype(b_format.dtype),
+        "bias": np.where(nan, -1, np.where(negative, -bias, bias)).astype(np.int32),
+        "a_scale": 1.0,
+        "b_scale": np.where(np.isfinite(scale), np.abs(scale), np.float32(2**output.bits)),
+        "y_scale": 1.0,
+        "y_zero_point": zero_point,
+    }
 
 
 def noncanonical(scale: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .accumulate import exact_matmul, wrap_int32
-from .canonical import canonical_layer
+from .canonical import canonical_fields
 from .float8 import Float8Format
 from .float8_matmul import Numbers, Sums, exact_sums, integer_sums, refuse_underflow, rounded, scaled
 from .formats import INT32, IntFormat
@@ -221,8 +221,9 @@ class MatMulLayer:
 
     @cached_property
     def canonical(self) -> MatMulLayer:
-        """The equal layer whose combined scales are finite and not negative, see `canonical_layer`."""
-        return canonical_layer(self)
+        """The equal layer whose combined scales are finite and not negative; see `canonical_fields`."""
+        changes = canonical_fields(self)
+        return self.replace(**changes) if changes else self
 
     @property
     def centered_b(self) -> npt.NDArray[np.int64]:

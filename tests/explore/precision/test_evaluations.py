@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
-
 import pytest
 from explore_fakes import wait_for
 
-from systoliq.explore.cache import Store
+from systoliq.explore import Run
 from systoliq.explore.dask_cluster import DaskCluster
-from systoliq.explore.executor import LocalProcesses
 from systoliq.explore.funnel import NoProgress
 from systoliq.explore.precision.data import NetworkData
-from systoliq.explore.precision.evaluations import evaluate_widths
 from systoliq.explore.precision.run import precision
 from systoliq.explore.precision.study import Study
 
 
 @pytest.fixture
-def studied(net, images):
+def studied(net, images, tmp_path):
     x, classes = images
 
     def study(**options):
-        options = {"bits": "8,3", "mixed": 4, "objective": "weights"} | options
-        return precision(net, data=NetworkData(inputs={"image": x}, classes=classes, origin="tests"), **options)
+        target = options.pop("target", "ecp5-85k")
+        data = NetworkData(inputs={"image": x}, classes=classes, origin="tests")
+        run = Run(**{"budget": 4, "cache": tmp_path / "usual"} | options)
+        return precision(net, bits="8,3", data=data, target=target, objective="weights", run=run)
 
     return study
 
@@ -48,27 +46,26 @@ def test_an_interrupted_study_resumes(studied, tmp_path, monkeypatch):
     rows = studied().rows
     monkeypatch.setattr(Study, "measured", Counted(ends=6))
     with pytest.raises(KeyboardInterrupt):
-        studied(store=Store(tmp_path))
+        studied(cache=tmp_path / "cache")
     monkeypatch.undo()
     counted = Counted()
     monkeypatch.setattr(Study, "measured", counted)
-    assert studied(store=Store(tmp_path)).rows == rows
+    assert studied(cache=tmp_path / "cache").rows == rows
     evaluated = counted.calls
     assert 0 < evaluated <= len(rows) - 5
-    assert studied(store=Store(tmp_path)).rows == rows
+    assert studied(cache=tmp_path / "cache").rows == rows
     assert counted.calls == evaluated
-    studied(store=Store(tmp_path), target="ecp5-25k")  # costs are others
+    studied(cache=tmp_path / "cache", target="ecp5-25k")  # costs are others
     assert counted.calls > evaluated
 
 
 @pytest.mark.slow
-def test_two_processes_give_the_same_rows(studied):
-    with contextlib.closing(LocalProcesses(2, work=evaluate_widths)) as local:
-        assert studied(executor=local).rows == studied().rows
+def test_two_processes_give_the_same_rows(studied, tmp_path):
+    assert studied(jobs=2, cache=tmp_path / "parallel").rows == studied().rows
 
 
 @pytest.mark.slow
-def test_a_cluster_that_loses_a_worker_gives_the_same_rows(studied, cluster):
+def test_a_cluster_that_loses_a_worker_gives_the_same_rows(studied, cluster, tmp_path):
     address, _, workers = cluster
     wait_for(lambda: len(DaskCluster(address)._client.nthreads()) == 2)
 
@@ -76,6 +73,6 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_rows(studied, cluster):
         def advance(self, stage, points):
             workers[0].kill()
 
-    with contextlib.closing(DaskCluster(address, work=evaluate_widths)) as dask:
-        assert studied(executor=dask, progress=KillOne()).rows == studied().rows
+    distributed = studied(scheduler=address, cache=tmp_path / "distributed", progress=KillOne())
+    assert distributed.rows == studied().rows
     assert workers[1].poll() is None

@@ -15,6 +15,7 @@ from systoliq.design import NetworkOptions, open_source
 from systoliq.design.digits_cnn import INT8_MODEL
 from systoliq.design.network import NetworkDesign
 from systoliq.errors import InputError
+from systoliq.explore import Run
 from systoliq.explore.precision.data import NetworkData, digits_data, read_network_data
 from systoliq.explore.precision.narrowing import products_of
 from systoliq.explore.precision.run import precision
@@ -89,8 +90,9 @@ def test_every_layer_and_tensor_has_its_row(net, data):
     assert only["weights"] == {"conv1": 8, "conv2": 3, "fc": 8}
 
 
-def test_mixed_widths(net, data):
-    study = precision(net, bits="8,4,3", data=data, mixed=16, accuracy=0.9, objective="weights")
+def test_mixed_widths(net, data, tmp_path):
+    asked = {"require": "accuracy=0.9", "objective": "weights"}
+    study = precision(net, bits="8,4,3", data=data, **asked, run=Run(budget=16, cache=tmp_path / "one"))
     assert study.searched.tried <= 16
     fitting = [row for row in study.rows if row["scope"] in ("all", "mixed") and row["accuracy"] >= 0.9]
     assert study.chosen["weight_bits"] == min(row["weight_bits"] for row in fitting)
@@ -99,7 +101,7 @@ def test_mixed_widths(net, data):
         for other in study.rows:
             beats = other["accuracy"] > row["accuracy"] and other["weight_bits"] < row["weight_bits"]
             assert not (beats and other["scope"] in ("all", "mixed"))
-    again = precision(net, bits="8,4,3", data=data, mixed=16, accuracy=0.9, objective="weights")
+    again = precision(net, bits="8,4,3", data=data, **asked, run=Run(budget=16, cache=tmp_path / "other"))
     assert again.rows == study.rows
 
 

@@ -6,7 +6,6 @@ import itertools
 import json
 import random
 from html.parser import HTMLParser
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +15,7 @@ from systoliq.cli.main import cli
 from systoliq.design.digits_cnn import digits_cnn
 from systoliq.design.network.plan_file import read_plan
 from systoliq.errors import InputError
+from systoliq.explore import Run
 from systoliq.explore.question import frequency
 from systoliq.explore.question.ask import ask
 from systoliq.explore.question.frequency import Placed, fit, frequency_of
@@ -78,15 +78,18 @@ def test_few_memory_blocks_are_kept_to(seed):
                 assert found.total("lut_sites") <= 1.1 * min(fitting)
 
 
-def placer(mhz):
+class Placer:
     """Place and route that takes no time, its MHz by the cycles of the plan."""
-    placed = []
 
-    def synthesize(design, part, seeds):
-        placed.append(design.plan.image_cycles)
-        return SimpleNamespace(lut_sites=1000, dsp=1, ram=1, fmax_mhz=mhz(design.plan.image_cycles))
+    def __init__(self, mhz):
+        self.mhz, self.placed = mhz, []
 
-    return synthesize, placed
+    def identity(self):
+        return "placer of a test"
+
+    def frequency(self, design, target, seeds):
+        self.placed.append(design.plan.image_cycles)
+        return {"lut_sites": 1000, "dsp": 1, "ram": 1, "fmax_mhz": self.mhz(design.plan.image_cycles)}
 
 
 @pytest.fixture
@@ -101,21 +104,22 @@ def cache(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("mhz", [150, 200, 260])
-def test_the_answer_is_that_of_placing_all(net, mhz):
+def test_the_answer_is_that_of_placing_all(net, mhz, cache):
     """Within the model's error the search finds what place and route of every candidate finds."""
     throughput = 1e5
-    synthesize, placed = placer(lambda _cycles: mhz)
-    answer = ask(net, throughput=throughput, place=20, synthesize=synthesize)
+    placer = Placer(lambda _cycles: mhz)
+    run = Run(place=20, synthesizer=placer, cosimulate=False, cache=cache)
+    answer = ask(net, require={"throughput": throughput}, run=run)
     reaching = [each for each in answer.candidates if mhz * 1e6 / each.image_cycles >= throughput]
     assert answer.chosen is reaching[0]
     assert answer.proven
-    assert len(placed) < len(answer.candidates)
+    assert len(placer.placed) < len(answer.candidates)
     ruled = [each for each in answer.candidates if each.verdict == "ruled out: too slow at the model's best"]
     assert all(each.placed is None and each.most < throughput for each in ruled)
 
 
 def test_nothing_placed_is_no_proof(net):
-    answer = ask(net, throughput=1e5)
+    answer = ask(net, require="throughput=1e5")
     assert not answer.proven
     assert answer.chosen.throughput >= 1e5
     assert any(each.verdict.startswith("open") for each in answer.candidates) == (
@@ -123,23 +127,24 @@ def test_nothing_placed_is_no_proof(net):
     )
 
 
-def test_no_time_gives_the_best_by_the_models(net):
-    synthesize, placed = placer(lambda _cycles: 200)
-    answer = ask(net, throughput=1e5, place=5, seconds=1e-9, synthesize=synthesize)
-    assert (answer.stopped, placed, answer.proven) == ("the time was over", [], False)
+def test_no_time_gives_the_best_by_the_models(net, cache):
+    placer = Placer(lambda _cycles: 200)
+    run = Run(place=5, seconds=1e-9, synthesizer=placer, cosimulate=False, cache=cache)
+    answer = ask(net, require="throughput=1e5", run=run)
+    assert (answer.stopped, placer.placed, answer.proven) == ("the time was over", [], False)
     assert answer.chosen is not None
 
 
 def test_what_was_placed_is_kept_for_the_next_fit(net, cache):
-    synthesize, placed = placer(lambda _cycles: 201.0)
-    ask(net, throughput=1e5, place=1, synthesize=synthesize)
+    placer = Placer(lambda _cycles: 201.0)
+    ask(net, require="throughput=1e5", run=Run(place=1, synthesizer=placer, cosimulate=False, cache=cache))
     (file,) = (cache / "placed_plans").iterdir()
     assert json.loads(file.read_text())["mhz"] == 201.0
-    assert [point.design for point in frequency._kept()] == [f"digits_cnn, {placed[0]} cycles"]
+    assert [point.design for point in frequency._kept()] == [f"digits_cnn, {placer.placed[0]} cycles"]
 
 
 def test_the_plan_is_one_that_emit_takes(net, tmp_path):
-    answer = ask(net, throughput=1e5, target="ecp5-25k")
+    answer = ask(net, require="throughput=1e5", target="ecp5-25k")
     path = tmp_path / "plan.json"
     path.write_text(json.dumps(answer.chosen.sized.plan.as_json()))
     plan = read_plan(net, path, cells="ecp5")
@@ -151,14 +156,14 @@ def test_the_plan_is_one_that_emit_takes(net, tmp_path):
 
 def test_a_layer_is_one_stage():
     layer = small_layer()
-    answer = ask(layer, throughput=1e6, target="ecp5-25k")
+    answer = ask(layer, require="throughput=1e6", target="ecp5-25k")
     design = answer.design()
     how = answer.chosen.sized.plan.stages[0].parallelism
     assert (design.dense.config.cols, design.dense.config.depth) == (how.cols, how.depth)
 
 
 def test_limits_are_kept(net):
-    answer = ask(net, limits={"dsp": 3, "lut_sites": 2000})
+    answer = ask(net, require={"dsp": 3, "area": 2000})
     assert all(each.sized.total("dsp") <= 3 and each.sized.total("lut_sites") <= 2000 for each in answer.candidates)
     throughputs = [each.throughput for each in answer.front]
     assert throughputs == sorted(throughputs)
@@ -183,12 +188,12 @@ def test_the_stored_model_is_that_of_its_points():
     ("fields", "message"),
     [
         (
-            {"throughput": 1e9},
+            {"require": "throughput=1e9"},
             r"throughput must be at most about \S+ on ecp5-85k, not 1e\+09: the quickest plan takes 64",
         ),
         ({"target": "xilinx-xc7"}, "target must be one of ecp5-25k, .*, whose frequencies were learned"),
         ({"objective": "speed"}, "objective must be among area, dsp, ram for a network, not 'speed'"),
-        ({"limits": {"lut_sites": 10}}, "must fit Lattice .* with 10 LUT sites, 156 multiplier cells"),
+        ({"require": "area=10"}, "must fit Lattice .* with 10 LUT sites, 156 multiplier cells"),
     ],
 )
 def test_refused(net, fields, message):
@@ -281,7 +286,7 @@ def test_a_throughput_and_an_accuracy(tmp_path):
     assert widths["accuracy"] >= 0.96
     assert max(widths["weights"].values()) < 8
     assert narrow["images_per_s"] >= 1e6
-    assert narrow["lut_sites"] < ask(digits_cnn()[0], throughput=1e6).chosen.row["lut_sites"]
+    assert narrow["lut_sites"] < ask(digits_cnn()[0], require="throughput=1e6").chosen.row["lut_sites"]
     assert "all are golden's" in result.stdout
     command = result.stdout.split("systoliq emit ")[1].replace("DIR", str(tmp_path / "package")).split()
     emitted = CliRunner().invoke(cli, ["emit", *command[: command.index("--out") + 2]])

@@ -31,7 +31,7 @@ def tiny(seed=0):
     "subject", [pytest.param(tiny(), marks=pytest.mark.slow), small_layer()], ids=["network", "layer"]
 )
 def test_the_answer_is_goldens_in_rtl(subject):
-    answer = ask(subject, target="ecp5-25k", throughput=1e6)
+    answer = ask(subject, target="ecp5-25k", require="throughput=1e6")
     given = random_inputs(subject, 5)
     checked = check_design(answer.design(), subject, answer.chosen.image_cycles, given=given, simulator="icarus")
     assert checked.passed
@@ -43,7 +43,7 @@ def test_the_answer_is_goldens_in_rtl(subject):
 @pytest.mark.simulator
 def test_another_plan_or_other_weights_do_not_pass():
     layer = small_layer()
-    answer = ask(layer, target="ecp5-25k", throughput=1e6)
+    answer = ask(layer, target="ecp5-25k", require="throughput=1e6")
     design = answer.design()
     late = check_design(design, layer, answer.chosen.image_cycles + 1, simulator="icarus")
     assert not late.passed

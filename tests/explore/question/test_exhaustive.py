@@ -58,7 +58,7 @@ def test_no_plan_that_differs_in_a_stage_is_smaller(name, tmp_path):
     """
     part = TARGETS["ecp5-85k"]
     net, _ = open_network(name if name == "digits-cnn" else str(write_mlp(tmp_path)[0]))
-    chosen = ask(net, target=part.name, throughput=1e6).chosen
+    chosen = ask(net, target=part.name, require="throughput=1e6").chosen
     nodes, plan = stages_of(net), [option.stage for option in chosen.sized.options]
     least, smaller = sites_of_stages(net, plan, part), {}
     others = [as_quick(node, stage, chosen.image_cycles, part) for node, stage in zip(nodes, plan, strict=True)]

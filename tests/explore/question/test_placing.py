@@ -9,16 +9,14 @@ import pytest
 from explore_fakes import FakePlacer, wait_for
 
 from systoliq.design.digits_cnn import digits_cnn
-from systoliq.errors import SynthesisError
-from systoliq.explore.cache import Store
+from systoliq.errors import InputError, SynthesisError
+from systoliq.explore import Run
 from systoliq.explore.dask_cluster import DaskCluster
-from systoliq.explore.executor import LocalProcesses
 from systoliq.explore.files import check_directory
+from systoliq.explore.funnel import NoProgress
 from systoliq.explore.log import LOG, Log
 from systoliq.explore.question import frequency
 from systoliq.explore.question.ask import ask
-from systoliq.explore.question.placing import place_task
-from systoliq.synth import DoesNotFitError
 
 THROUGHPUT = 3e5
 PLACED = 20
@@ -30,8 +28,10 @@ def points(tmp_path, monkeypatch):
 
 
 def answered(folder, **options):
-    placer = options.pop("synthesize", FakePlacer(str(folder / "calls")))
-    return ask(digits_cnn()[0], throughput=THROUGHPUT, place=PLACED, synthesize=placer, **options)
+    options = {"synthesizer": FakePlacer(str(folder / "calls")), "cache": folder / "cache", "seeds": 1, **options}
+    target = options.pop("target", "ecp5-85k")
+    run = Run(place=PLACED, cosimulate=False, **options)
+    return ask(digits_cnn()[0], target=target, require={"throughput": THROUGHPUT}, run=run)
 
 
 def calls(folder):
@@ -45,43 +45,40 @@ def same(one, other):
 
 
 def test_an_interrupted_search_resumes(tmp_path):
-    store = Store(tmp_path / "cache")
     with pytest.raises(KeyboardInterrupt):
-        answered(tmp_path, synthesize=FakePlacer(str(tmp_path / "calls"), fails_at=3), store=store)
+        answered(tmp_path, synthesizer=FakePlacer(str(tmp_path / "calls"), fails_at=3))
     assert calls(tmp_path) == 2
-    answer = answered(tmp_path, store=store)
-    other = answered(tmp_path / "x", synthesize=FakePlacer(str(tmp_path / "others")))
+    answer = answered(tmp_path)
+    other = answered(tmp_path / "x", synthesizer=FakePlacer(str(tmp_path / "others")))
     same(answer, other)
     placed = sum(each.placed is not None for each in answer.candidates)
     assert calls(tmp_path) == placed == len(list((tmp_path / "others").iterdir()))
-    answered(tmp_path, store=store)
+    answered(tmp_path)
     assert calls(tmp_path) == placed
 
 
 def test_another_part_or_seed_is_placed_again(tmp_path):
-    store = Store(tmp_path / "cache")
-    answered(tmp_path, store=store)
+    answered(tmp_path)
     before = calls(tmp_path)
-    answered(tmp_path, store=store, seeds=2)
+    answered(tmp_path, seeds=2)
     middle = calls(tmp_path)
-    answered(tmp_path, store=store, target="ecp5-45k")
+    answered(tmp_path, target="ecp5-45k")
     assert before < middle < calls(tmp_path)
 
 
-def failing(error):
-    def synthesize(design, part, seeds):
-        raise error
+class Failing(FakePlacer):
+    def frequency(self, design, target, seeds):
+        raise ERRORS[self.calls]
 
-    return synthesize
+
+ERRORS = {"failed": SynthesisError("nextpnr: no\n  idea"), "too large": InputError("too large")}
 
 
 def test_what_fails_is_no_proof(tmp_path):
-    answer = answered(
-        tmp_path, synthesize=failing(SynthesisError("nextpnr: no\n  idea")), store=Store(tmp_path / "cache")
-    )
+    answer = answered(tmp_path, synthesizer=Failing("failed"))
     assert not answer.proven
     assert {each.verdict for each in answer.candidates if each.failed} == {"failed: nextpnr: no idea"}
-    placed = answered(tmp_path, store=Store(tmp_path / "cache"))  # it is tried again
+    placed = answered(tmp_path)  # it is tried again
     assert placed.proven
 
 
@@ -89,13 +86,12 @@ def test_nothing_that_fits_is_refused(tmp_path):
     with pytest.raises(
         ValueError, match=r"throughput must be less than 300000 on ecp5-85k: all plans that may reach it"
     ):
-        answered(tmp_path, synthesize=failing(DoesNotFitError("too large")))
+        answered(tmp_path, synthesizer=Failing("too large"))
 
 
 def test_two_processes_give_the_same_answer(tmp_path):
-    with contextlib.closing(LocalProcesses(2, work=place_task)) as local:
-        parallel = answered(tmp_path, executor=local)
-    same(parallel, answered(tmp_path, synthesize=FakePlacer(str(tmp_path / "others"))))
+    parallel = answered(tmp_path, jobs=2)
+    same(parallel, answered(tmp_path / "x", synthesizer=FakePlacer(str(tmp_path / "others"))))
 
 
 @pytest.mark.slow
@@ -103,37 +99,29 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_answer(cluster, tmp_path):
     address, _, workers = cluster
     wait_for(lambda: len(DaskCluster(address)._client.nthreads()) == 2)
 
-    class KillOne:
+    class KillOne(NoProgress):
         """A worker is killed in the middle: while others are placed."""
-
-        def start(self, stage, total, cached):
-            pass
 
         def advance(self, stage, points):
             if workers[0].poll() is None:
                 workers[0].kill()
 
-        def end(self, stage):
-            pass
-
     placer = FakePlacer(str(tmp_path / "calls"), seconds=0.3)
-    with contextlib.closing(DaskCluster(address, work=place_task)) as dask:
-        assert dask.jobs == 2
-        distributed = answered(tmp_path, synthesize=placer, executor=dask, progress=KillOne())
+    distributed = answered(tmp_path, synthesizer=placer, scheduler=address, progress=KillOne())
     assert workers[0].poll() is not None
     assert workers[1].poll() is None
-    same(distributed, answered(tmp_path, synthesize=FakePlacer(str(tmp_path / "others"))))
+    same(distributed, answered(tmp_path / "x", synthesizer=FakePlacer(str(tmp_path / "others"))))
 
 
 def test_the_log_says_how_far_it_is(tmp_path):
     out = tmp_path / "out"
     with contextlib.closing(Log(out)) as log:
         assert not out.exists()
-        answered(tmp_path, progress=log, advance=log.note)
+        answered(tmp_path, progress=log)
     lines = (out / LOG).read_text().splitlines()
     assert lines[0].startswith("systoliq explore, 20")
     assert re.search(r"s  place: 20 points, 0 of them from the cache$", lines[1])
-    assert re.search(r"s  \d+ cycles an image, about \d+ LUT sites$", lines[2])
+    assert re.search(r"s  placing \d+ cycles an image, about \d+ LUT sites$", lines[2])
     assert any(re.search(r"s  place: 2 of 20, about \d+ s to go at the most$", line) for line in lines)
     assert re.search(r"s  place: over, [\d.]+ s$", lines[-1])
     check_directory(out)  # what was interrupted may go on

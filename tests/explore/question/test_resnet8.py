@@ -17,6 +17,7 @@ def test_the_plan_of_whole_networks_is_on_the_front_or_beaten(luts, shared):
     net = read_network(shared / "data" / "mlperf_resnet8_qdq.onnx")
     plan = plan_for_budget(net, 156, luts, cells="ecp5")
     sizes = [estimate(stage.node, stage.parallelism, "ecp5") for stage in plan.stages]
-    limits = {name: sum(getattr(each, name) for each in sizes) for name in ("lut_sites", "ram")} | {"dsp": plan.dsp}
-    quickest = min(each.image_cycles for each in ask(net, limits=limits).candidates)
+    area, ram = (sum(getattr(each, name) for each in sizes) for name in ("lut_sites", "ram"))
+    limits = {"area": area, "dsp": plan.dsp, "ram": ram}
+    quickest = min(each.image_cycles for each in ask(net, require=limits).candidates)
     assert quickest <= plan.image_cycles

@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from pathlib import Path
 from typing import Any
 
 from systoliq.golden.archive import npz_bytes
 from systoliq.golden.network import network_arrays
 
-from ...files import json_bytes, write_file
+from ...files import json_bytes
 from ...generator import GENERATOR
+from ..files import csv_bytes
 from .report import study_html
 from .study import COLUMNS, Study, plain
 
-__all__ = ["write_study"]
+__all__ = ["study_files"]
 
 
-def write_study(study: Study, directory: Path) -> list[Path]:
-    """Write all files into `directory`, each whole or not at all; precision.json first, which marks the directory."""
+def study_files(study: Study) -> dict[str, bytes]:
+    """Return all files by name; precision.json is the first."""
     networks = {f"networks/{name}.npz": row for name, row in _named(study).items()}
-    files = {
+    return {
         "precision.json": json_bytes(_content(study, {id(row): name for name, row in networks.items()})),
         "report.html": study_html(study).encode(),
-        "precision.csv": _csv(study.rows),
+        "precision.csv": csv_bytes(COLUMNS, map(plain, study.rows)),
         **{name: npz_bytes(network_arrays(study.network_of(row))) for name, row in networks.items()},
     }
-    written = []
-    for name, content in files.items():
-        path = directory / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_file(path, content)
-        written.append(path)
-    return written
 
 
 def _named(study: Study) -> dict[str, dict[str, Any]]:
@@ -58,11 +49,3 @@ def _content(study: Study, names: dict[int, str]) -> dict[str, Any]:
         "columns": COLUMNS,
         "rows": [{**row, "chosen": row is study.chosen, "file": names.get(id(row))} for row in study.rows],
     }
-
-
-def _csv(rows: list[dict[str, Any]]) -> bytes:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(COLUMNS), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(plain(row) for row in rows)
-    return text.getvalue().encode()

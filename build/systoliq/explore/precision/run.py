@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from systoliq.golden.network import Network
@@ -11,12 +12,13 @@ from systoliq.golden.network import Network
 from ...design.network import NetworkDesign
 from ...design.sources import open_network
 from ...errors import InputError
-from ..cache import Store
-from ..executor import Executor
-from ..funnel import NoProgress, Progress
+from ...synth.targets import TARGETS
+from ..funnel import Progress
+from ..requirements import requirements_of
+from ..run import Run
 from .costs import Costs
 from .data import NetworkData, digits_data, read_network_data
-from .evaluations import Evaluations
+from .evaluations import Evaluations, evaluate_widths
 from .search import check_objective, choose, search
 from .study import Study, parse_bits
 
@@ -31,69 +33,71 @@ def precision(
     bits: str = "4",
     data: Path | NetworkData | None = None,
     target: str = "ecp5-85k",
-    throughput: float | None = None,
-    design: Callable[[Network], NetworkDesign] | None = None,
-    accuracy: float | None = None,
+    require: str | Mapping[str, float] | None = None,
     objective: str = "area",
-    mixed: int | None = None,
-    seconds: float | None = None,
-    store: Store | None = None,
-    executor: Executor | None = None,
-    progress: Progress | None = None,
+    design: Callable[[Network], NetworkDesign] | None = None,
+    run: Run | None = None,
 ) -> Study:
     """Measure the accuracy of the network `source` with fewer bits on `data`, and the savings in hardware on `target`.
 
-    `bits`: widths as `study.parse_bits` reads them. The plan is `design`'s, the smallest for `throughput` images a
-    second, or the plan for all multiplier cells of the part. Up to `mixed` candidates of mixed widths are tried within
-    `seconds` (default: 0, or 200 with `accuracy`). With `accuracy`, the candidate with the least `objective`, one of
-    `costs.COSTS`, is selected. Evaluations are stored in `store`. `executor` runs `evaluations.evaluate_widths`, except
-    for mixed widths, which are evaluated one after the other.
+    Parameters
+    ----------
+    bits
+        widths as `study.parse_bits` reads them.
+    data
+        archive with inputs and labels or reference outputs. Default for digits-cnn: the test images.
+    require
+        `"accuracy=0.97"`, or by name. With `accuracy`, the candidate with the least `objective` is selected. With
+        `throughput`, the plan is the smallest with that many images a second.
+    objective
+        one of `costs.COSTS`.
+    design
+        the plan for the network. Default: the plan for all multiplier cells of the part, or for the throughput.
+    run
+        effort, workers and cache. Up to `budget` mixed widths are tried within `seconds`, one after the other; others
+        are evaluated in parallel.
 
-    Raises InputError if `source` is not a network, if the data do not fit it, or if no candidate has the requested
+    Raises InputError if `source` is not a network, if the data do not fit it, or if no candidate has the required
     accuracy.
     """
+    run = run or Run()
     widths = parse_bits(bits)
-    candidates = (0 if accuracy is None else _CANDIDATES) if mixed is None else mixed
-    _check(candidates, accuracy, seconds)
+    required = requirements_of(require, ("accuracy", "throughput"), "with --bits")
+    accuracy, throughput = required.get("accuracy"), required.get("throughput")
+    if target not in TARGETS:
+        raise InputError(f"target must be one of {', '.join(TARGETS)} with --bits, not {target!r}")
+    if accuracy is not None and not 0 <= accuracy <= 1:
+        raise InputError(f"accuracy must be within 0 to 1, not {accuracy:g}")
+    candidates = (0 if accuracy is None else _CANDIDATES) if run.budget is None else run.budget
     if candidates or accuracy is not None:
         check_objective(objective)
     net, origin = _opened(source)
     found = _data(source, data, net)
     costs = Costs.on(net, target, throughput) if design is None else Costs(target=target, design=design(net))
     study = Study(network=net, data=found, costs=costs, bits=widths, origin=origin)
-    study.evaluations = Evaluations(study, store=store, executor=executor)
-    progress = progress or NoProgress()
-    for stage, work in (("uniform", study.uniform), ("each", study.each)):
-        progress.start(stage, study.counts[stage], 0)
-        try:
-            work(functools.partial(progress.advance, stage, 1))
-        finally:
-            progress.end(stage)
-    if candidates:
-        progress.start("mixed", candidates, 0)
-        try:
-            study.searched = search(
-                study,
-                objective=objective,
-                candidates=candidates,
-                seconds=seconds,
-                advance=functools.partial(progress.advance, "mixed", 1),
-            )
-        finally:
-            progress.end("mixed")
+    with run.workers(evaluate_widths) as executor:
+        study.evaluations = Evaluations(study, store=run.store, executor=executor)
+        for stage, work in (("uniform", study.uniform), ("each", study.each)):
+            with _stage(run.progress, stage, study.counts[stage]) as advance:
+                work(advance)
+        if candidates:
+            with _stage(run.progress, "mixed", candidates) as advance:
+                study.searched = search(
+                    study, objective=objective, candidates=candidates, seconds=run.seconds, advance=advance
+                )
     if accuracy is not None:
         study.chosen = choose(study, accuracy, objective)
     return study
 
 
-def _check(candidates: int, accuracy: float | None, seconds: float | None) -> None:
-    """Raise InputError for invalid arguments."""
-    if candidates < 0:
-        raise InputError(f"mixed must be at least 0, not {candidates}")
-    if accuracy is not None and not 0 <= accuracy <= 1:
-        raise InputError(f"accuracy must be within 0 to 1, not {accuracy:g}")
-    if seconds is not None and not seconds > 0:
-        raise InputError(f"seconds must be positive, not {seconds:g}")
+@contextlib.contextmanager
+def _stage(progress: Progress, stage: str, total: int) -> Iterator[Callable[[], None]]:
+    """Report a stage to `progress`; its value is called for each evaluation that is finished."""
+    progress.start(stage, total, 0)
+    try:
+        yield functools.partial(progress.advance, stage, 1)
+    finally:
+        progress.end(stage)
 
 
 def _opened(source: str | Network) -> tuple[Network, str]:

@@ -180,6 +180,11 @@ class Study:
         return next((row for row in self.rows if tuple(row[key] for key in keys) == (scope, bits, name)), None)
 
     @property
+    def passed(self) -> bool:
+        """True: golden measures widths, and nothing is compared."""
+        return True
+
+    @property
     def table(self) -> Any:
         """The rows as a polars DataFrame; widths of layers and tensors as text."""
         return frame(self.rows)

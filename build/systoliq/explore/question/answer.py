@@ -94,6 +94,11 @@ class Answer:
     front: list[Candidate] = field(default_factory=list)
     checked: Checked | None = None
 
+    @property
+    def passed(self) -> bool:
+        """False if cosimulation of the selected plan found a difference."""
+        return self.checked is None or self.checked.passed
+
     def design(self, candidate: Candidate | None = None) -> Design:
         """The design of a candidate, by default the chosen one; it can be written at once."""
         which = candidate or self.chosen

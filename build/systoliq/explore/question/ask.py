@@ -7,8 +7,9 @@ are placed, the smallest that is expected to reach it first, then smaller ones, 
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import contextlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
 
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network
@@ -17,77 +18,88 @@ from ...design import LayerOptions
 from ...design.choose import AUTO
 from ...errors import InputError
 from ...synth.targets import TARGETS, Target
-from ..cache import Store
-from ..executor import Executor
-from ..funnel import NoProgress, Progress
+from ..requirements import requirements_of
+from ..run import Run
 from .answer import Answer, Candidate
+from .check import Inputs, check_design
 from .frequency import Frequency, frequency_of
 from .options import OBJECTIVES, Option, options_of, options_of_layer, smallest, times_of
-from .placing import Placing, Synthesize
+from .placing import Placing, place_task
 from .search import search
 
-__all__ = ["ask"]
+__all__ = ["TARGET", "ask"]
+
+TARGET = "ecp5-85k"
+"""Default part."""
+
+_LIMITS = {"area": "lut_sites", "dsp": "dsp", "ram": "ram"}
 
 
 def ask(
     net: Network | MatMulLayer,
     *,
-    target: str = "ecp5-85k",
-    throughput: float | None = None,
+    target: str = TARGET,
+    require: str | Mapping[str, float] | None = None,
     objective: str = "area",
-    place: int = 0,
-    seeds: int = 1,
-    seconds: float | None = None,
-    limits: Mapping[str, int] | None = None,
-    synthesize: Synthesize | None = None,
-    executor: Executor | None = None,
-    store: Store | None = None,
-    advance: Callable[[str], None] = lambda text: None,
-    progress: Progress | None = None,
+    given: Inputs | None = None,
+    run: Run | None = None,
 ) -> Answer:
-    """The smallest plan of the network or layer `net` on `target` for a number of images a second; without it, the
-    front.
+    """Find the smallest plan of the network or layer `net` on `target`; without a required throughput, the front.
 
     Parameters
     ----------
+    target
+        name of the part.
+    require
+        `"throughput=1e6,dsp=20"`, or by name: least `throughput` in images a second, and limits of LUT sites (`area`),
+        multiplier cells (`dsp`) and memory blocks (`ram`). Default: all of the part.
     objective
         the quantity to minimize: one of `options.OBJECTIVES`.
-    place, seeds, seconds
-        number of plans that may be placed and routed, seeds for each, and the time after which no more are begun.
-    limits
-        the most LUT sites, multiplier cells or memory blocks; by default, all of the part.
-    synthesize
-        callable that runs place and route; `Design.synthesize` by default.
-    executor, store
-        where plans are placed, up to `jobs` in parallel, and where results are stored; by default, in this process, and
-        nowhere. An executor runs `placing.place_task`.
+    given
+        inputs by name for cosimulation of the selected plan, besides random ones.
+    run
+        effort, workers and cache: at most `place` plans are placed and routed. The selected plan is cosimulated if it
+        may be placed or if there are inputs.
 
-    Raises InputError, with the reachable throughput, if the part cannot reach the requested one.
+    Raises InputError, with the reachable throughput, if the part cannot reach the required one.
     """
+    run = run or Run()
+    limits = requirements_of(require, ("throughput", *_LIMITS), "for a plan")
+    throughput = limits.pop("throughput", None)
     if objective not in OBJECTIVES:
         raise InputError(f"objective must be among {', '.join(OBJECTIVES)} for a network, not {objective!r}")
+    answer = _answer(net, target, objective, throughput, limits)
+    candidates = answer.candidates
+    if throughput is not None:
+        _check_possible(candidates, throughput, TARGETS[target])
+        with run.workers(place_task) if run.place else contextlib.nullcontext() as executor:
+            search(answer, throughput, run, Placing(net, target, run, executor))
+    answer.front = _front(candidates, OBJECTIVES[objective][0])
+    if answer.chosen is not None and (given is not None or (run.place and run.cosimulate)):
+        answer.checked = check_design(
+            answer.design(), net, answer.chosen.image_cycles, given=given, simulator=run.simulator,
+            progress=lambda text: run.progress.note(f"cosimulating: {text}"),
+        )  # fmt: skip
+    return answer
+
+
+def _answer(
+    net: Network | MatMulLayer, target: str, objective: str, throughput: float | None, limits: Mapping[str, float]
+) -> Answer:
+    """Return an answer with all candidates, the smallest first, and none selected."""
     frequency, part = frequency_of(target), TARGETS[target]
-    room = _room(part, limits or {})
+    room = _room(part, {_LIMITS[name]: int(most) for name, most in limits.items()})
     options = _options(net, part)
-    plans = 1
-    for stage in options:
-        plans *= len(stage)
+    plans = math.prod(len(stage) for stage in options)
     candidates = list(_candidates(options, room, objective, frequency))
     if not candidates:
         raise InputError(f"{net.name} must fit {part.title} with {_words(room)}, and no plan does: take a larger part")
     order = OBJECTIVES[objective]
     candidates.sort(key=lambda each: (tuple(each.sized.total(name) for name in order), each.image_cycles))
-    answer = Answer(
+    return Answer(
         subject=net, target=target, objective=objective, required=throughput, frequency=frequency,
         candidates=candidates, plans=plans,
     )  # fmt: skip
-    if throughput is not None:
-        _check_possible(candidates, throughput, part)
-        deadline = None if seconds is None else time.monotonic() + seconds
-        placing = Placing(net, target, seeds, synthesize=synthesize, executor=executor, store=store)
-        search(answer, throughput, place, deadline, placing, advance, progress or NoProgress())
-    answer.front = _front(candidates, order[0])
-    return answer
 
 
 def _room(part: Target, limits: Mapping[str, int]) -> dict[str, int]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ...errors import InputError
 from ..evaluate import Finding
-from ..funnel import Progress
+from ..funnel import NoProgress
+from ..run import Run
 from .answer import LARGER, TOO_SLOW, Answer, Candidate
 from .frequency import Placed, keep
 from .placing import Measured, Placing
@@ -18,17 +19,16 @@ __all__ = ["search"]
 def search(
     answer: Answer,
     throughput: float,
-    place: int,
-    deadline: float | None,
+    run: Run,
     placing: Placing,
-    advance: Callable[[str], None],
-    progress: Progress,
 ) -> None:
-    """Choose among the candidates, in order of increasing size: at most `place` are placed, in each round as many as
-    run in parallel, and none begun after the `deadline`.
+    """Choose among the candidates, in order of increasing size: at most `run.place` are placed, in each round as many
+    as run in parallel, and none is begun after `run.seconds`.
 
     Raises InputError where all that may be quick enough are too large after synthesis.
     """
+    place, progress = run.place, run.progress if run.place else NoProgress()
+    deadline = None if run.seconds is None else time.monotonic() + run.seconds
     able = [each for each in answer.candidates if each.most >= throughput]
     for each in answer.candidates:
         if each not in able:
@@ -44,7 +44,9 @@ def search(
             break
         following = _following(open_, expected, best, throughput)[: min(placing.width, place - count)]
         for each in following:
-            advance(f"{each.image_cycles} cycles an image, about {each.sized.total('lut_sites')} LUT sites")
+            progress.note(
+                f"placing {each.image_cycles} cycles an image, about {each.sized.total('lut_sites')} LUT sites"
+            )
         for index, finding in placing.place([each.sized.plan.as_json() for each in following]):
             _found(answer, following[index], finding, throughput)
             progress.advance("place", 1)
