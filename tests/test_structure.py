@@ -18,7 +18,11 @@ PARTS = ("golden", "hw", "sim", "build")  # each may import those before it
 MODULES = [path for part in PARTS for path in sorted((ROOT / part / "systoliq").rglob("*.py"))]
 HARDWARE = [path for path in MODULES if path.is_relative_to(ROOT / "hw")]
 NUMPY_ONLY = "golden"
-ANYWHERE = {"failed", "subprocesses"}  # in the folder hw: they import nothing of ours, and any part may import them
+ANYWHERE = {
+    "failed",
+    "markup",
+    "subprocesses",
+}  # in the folder hw: they import nothing of ours, and any part may import them
 BUILD = ROOT / "build/systoliq"
 DIRECTION = (  # packages and modules of the folder build: each may import those of the lines before its own
     {"errors", "generator", "progress"},

@@ -9,7 +9,9 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from ..explore.page import page, table
+from systoliq.markup import table
+
+from ..explore.page import page
 from ..verify import BASES
 from .build import BITSTREAM, PACKAGE, SAMPLES, STEPS, Build
 

@@ -80,12 +80,11 @@ def show_comparison(outputs: Mapping[str, OutputReport], *, passed: bool = True)
 
 def _show_stages(report: NetworkReport) -> None:
     """Print the profile by stage, and a line on the network."""
-    table = Table("stage", "operator", box=None, pad_edge=False)
-    for head in ("busy cycles", "waiting", "busy"):
+    table = Table(*report.stage_heads[:2], box=None, pad_edge=False)
+    for head in report.stage_heads[2:]:
         table.add_column(head, justify="right")
-    for stage in report.stages:
-        figures = (f"{stage.busy:,}", f"{stage.waiting:,}", f"{stage.share:.0%}")
-        table.add_row(Text(shown(stage.name), overflow="fold"), stage.operator, *figures)
+    for name, *figures in report.stage_rows:
+        table.add_row(Text(shown(name), overflow="fold"), *figures)
     Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH).print(table)
     compared = f"{report.compared:,} integers compared with golden, {report.golden_mismatches} differ; "
     click.echo(

@@ -17,6 +17,7 @@ from systoliq.sim.choice import SimulatorChoice
 
 from ..design import Design, Simulated, open_source
 from ..design.design import Arrays
+from ..design.simulated import figure_rows
 from ..errors import InputError
 from ..files import check_file, json_bytes, write_file
 from ..onnx import is_model
@@ -222,23 +223,8 @@ def _differing_array(name: str, found: npt.NDArray[Any], right: npt.NDArray[Any]
 
 def _show_run(report: dict[str, Any]) -> None:
     table = Table.grid(padding=(0, 2))
-    for key in (
-        "simulator",
-        "outputs",
-        "mismatches",
-        "float32_mismatches",
-        "onnxruntime_mismatches",
-        "onnxruntime_saturated",
-        "cycles",
-        "model_cycles",
-        "macs",
-    ):
-        if key in report:
-            table.add_row(key.replace("_", " "), str(report[key]))
-    if "jobs" in report:
-        table.add_row("jobs", str(len(report["jobs"])))
-    table.add_row("utilization", f"{report['utilization']:.1%}")
-    table.add_row("seconds", str(report["seconds"]))
+    for row in figure_rows(report):
+        table.add_row(*row)
     Console(highlight=False).print(table)
     for line in (*report["first_mismatches"], *report["violations"]):
         click.echo(shown(f"mismatch: {line}"), err=True)

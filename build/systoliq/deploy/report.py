@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
+from systoliq.markup import described
 from systoliq.sim import SimulationError
 
 from ..design.network import NetworkDesign
@@ -39,8 +40,7 @@ class NetworkReport:
     Parameters
     ----------
     cycles
-        from the first beat in to the last beat out, if `measured` by a simulation; otherwise the cycle model's, from
-        the first result of the first image.
+        from the first beat in to the last beat out: `measured` by a simulation, otherwise the cycle model's.
     compared, golden_mismatches
         integers of the network compared with golden, and how many differ; nothing is compared on "golden" itself.
     onnxruntime_mismatches
@@ -65,6 +65,19 @@ class NetworkReport:
     def __repr__(self) -> str:
         found = "passed" if self.passed else f"{len(self.mismatches)} differences"
         return f"NetworkReport({found}, {self.images} images on {self.on}, {self.cycles} cycles)"
+
+    def _repr_html_(self) -> str:
+        return described(repr(self), self.stage_heads, self.stage_rows, self.mismatches)
+
+    stage_heads: ClassVar[tuple[str, ...]] = ("stage", "operator", "busy cycles", "waiting", "busy")
+
+    @property
+    def stage_rows(self) -> list[tuple[str, ...]]:
+        """The profile as text, a row for each stage under `stage_heads`."""
+        return [
+            (stage.name, stage.operator, f"{stage.busy:,}", f"{stage.waiting:,}", f"{stage.share:.0%}")
+            for stage in self.stages
+        ]
 
     @property
     def passed(self) -> bool:

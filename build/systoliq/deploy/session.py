@@ -161,8 +161,7 @@ class NetworkSession:
                 elements[name] += right.size
                 mismatches[name] += differing(tensors[name], right)
         images = len(found.y)
-        cycles = self.design.cycles(images) + self.design.assembly.image_cycles
-        cycles = cycles if found.cycles is None else found.cycles
+        cycles = self.design.cycles(images) if found.cycles is None else found.cycles
         return NetworkReport(
             on=self._hardware.on,
             images=images,

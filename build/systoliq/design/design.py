@@ -18,9 +18,11 @@ from amaranth.lib import wiring
 
 from systoliq.hw.cells import models_verilog
 from systoliq.hw.verilog import Verilog, emit_verilog
+from systoliq.markup import described
 
 from ..errors import InputError
 from .simulated import Simulated
+from .stage_table import stage_table
 
 if TYPE_CHECKING:
     from ..synth import SynthReport, Target
@@ -215,6 +217,14 @@ class Design(ABC):
     def part_of(self) -> Callable[[str], str] | None:
         """Callable that returns the part of the design to which a netlist cell belongs; None if there is one part."""
         return None
+
+    def _repr_html_(self) -> str:
+        lines = [*self.choices, *(f"note: {note}" for note in self.notes)]
+        if self.stages:
+            return described(repr(self), *stage_table(self.stages, self.cells), lines)
+        options = {} if self.hardware is None else self.hardware.facts
+        rows = [("kind", self.kind), ("cells", self.cells), ("multiply-accumulates per cycle", self.macs_per_cycle)]
+        return described(repr(self), ("", ""), [*rows, *options.items()], lines)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, cells={self.cells!r}, macs_per_cycle={self.macs_per_cycle})"

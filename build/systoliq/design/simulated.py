@@ -10,13 +10,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from systoliq.markup import described
 from systoliq.sim import SimulationError
 from systoliq.sim.choice import SimulatorChoice
 
 from ..errors import InputError
 
-__all__ = ["Simulated", "check_run"]
+__all__ = ["Simulated", "check_run", "figure_rows"]
 
+_FIGURES = (
+    "simulator", "outputs", "mismatches", "float32_mismatches", "onnxruntime_mismatches", "onnxruntime_saturated",
+    "cycles", "model_cycles", "macs",
+)  # fmt: skip
+_SHOWN = 5  # elements that differ
 _WAVES = {"auto": (".vcd", ".fst"), "verilator": (".vcd",), "icarus": (".vcd", ".fst")}
 
 
@@ -44,6 +50,11 @@ class Simulated:
         arrays = ", ".join(f"{name}: {array.dtype} {list(array.shape)}" for name, array in self.outputs.items())
         return f"Simulated({found}, {arrays[:140]})"
 
+    def _repr_html_(self) -> str:
+        return described(
+            repr(self), ("", ""), figure_rows(self.report), [*self.report.get("first_mismatches", ())][:_SHOWN]
+        )
+
     @property
     def outputs(self) -> dict[str, npt.NDArray[Any]]:
         """`y`, and `sums` where there are any, by name; or those that are `named`."""
@@ -70,3 +81,13 @@ def check_run(simulator: SimulatorChoice, stalls: float, waves: Path | None) -> 
     if waves is not None and waves.suffix not in _WAVES[simulator]:
         under = "" if simulator == "auto" else f" under {simulator}"
         raise InputError(f"waves must end in {' or '.join(_WAVES[simulator])}{under}, not {waves.name!r}")
+
+
+def figure_rows(report: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the figures of a simulation's report in words."""
+    rows = [(key.replace("_", " "), str(report[key])) for key in _FIGURES if key in report]
+    if "jobs" in report:
+        rows.append(("jobs", str(len(report["jobs"]))))
+    if "utilization" in report:
+        rows.append(("utilization", f"{report['utilization']:.1%}"))
+    return [*rows, ("seconds", str(report.get("seconds", "")))]

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Dot", "details", "page", "scatter", "table"]
+__all__ = ["Dot", "details", "page", "scatter"]
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem; color: #1d2733; }
@@ -46,20 +46,6 @@ def page(title: str, answer: Sequence[str], sections: Iterable[tuple[str, str]])
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{name}</title>'
         f'<style>{_STYLE}</style></head><body><h1>{name}</h1><div class="answer">{lines}</div>{body}</body></html>\n'
     )
-
-
-def table(
-    heads: Sequence[str], rows: Iterable[Sequence[object]], chosen: int | None = None, *, words: bool = False
-) -> str:
-    """A table whose row `chosen` is marked."""
-    head = "".join(f"<th>{html.escape(each)}</th>" for each in heads)
-    body = "".join(_row(row, " class=chosen" * (index == chosen)) for index, row in enumerate(rows))
-    kind = ' class="words"' if words else ""
-    return f'<div class="wide"><table{kind}><tr>{head}</tr>{body}</table></div>'
-
-
-def _row(row: Sequence[object], mark: str) -> str:
-    return f"<tr{mark}>{''.join(f'<td>{html.escape(str(each))}</td>' for each in row)}</tr>"
 
 
 def details(summary: str, content: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from systoliq.hw.engine import EngineConfig
+from systoliq.markup import described
 from systoliq.sim import SimulationError
 
 from .operations import Array, Asked
@@ -90,6 +91,23 @@ class InferenceReport:
     steps: tuple[StepReport, ...]
     host: dict[str, tuple[str, str]]
     outputs: dict[str, OutputReport]
+
+    def __repr__(self) -> str:
+        found = "passed" if self.passed else f"{len(self.mismatches)} differences"
+        return (
+            f"InferenceReport({found}, {len(self.steps)} products, {self.cycles} cycles, {self.utilization:.1%} busy)"
+        )
+
+    def _repr_html_(self) -> str:
+        heads = ("product", "operator", "jobs", "cycles", "utilization", "differ from golden", "from onnxruntime")
+        rows = [
+            (
+                step.name, step.operator, step.jobs, f"{step.cycles:,}", f"{step.utilization:.1%}",
+                step.golden_mismatches, step.onnxruntime_mismatches,
+            )
+            for step in self.steps
+        ]  # fmt: skip
+        return described(repr(self), heads, rows, self.mismatches)
 
     @property
     def passed(self) -> bool:

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ..explore.page import details, page, table
+from systoliq.markup import table
+
+from ..explore.page import details, page
 from .row import FAILED, NOT_RUN, PASSED, Row
 
 __all__ = ["signoff_html", "signoff_json", "verdict"]

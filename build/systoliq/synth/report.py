@@ -7,6 +7,8 @@ import statistics
 from dataclasses import dataclass, field
 from typing import Any
 
+from systoliq.markup import described
+
 __all__ = ["CriticalPath", "SynthReport"]
 
 
@@ -66,6 +68,17 @@ class SynthReport:
     def __repr__(self) -> str:
         counts = ", ".join(f"{name}={getattr(self, name)}" for name in ("lut_sites", "ff", "dsp", "ram", "fmax_mhz"))
         return f"SynthReport({self.name!r} on {self.target!r}, {counts})"
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, object]] = [
+            ("LUT sites", self.lut_sites), ("registers", self.ff), ("multiplier cells", self.dsp),
+            ("memory blocks", self.ram), ("carry bits", self.carries),
+        ]  # fmt: skip
+        rows = [("gates", self.gates), ("registers", self.ff)] if self.gates is not None else rows
+        rows += [("area", self.area)] if self.area is not None else []
+        rows += [("MHz", self.fmax_mhz), ("MHz asked for", self.target_mhz)] if self.fmax_mhz is not None else []
+        rows += [("critical path", self.critical_path)] if self.critical_path is not None else []
+        return described(repr(self), ("", ""), rows)
 
     @property
     def fmax_mhz(self) -> float | None:

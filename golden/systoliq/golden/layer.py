@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from systoliq.markup import described
+
 from .accumulate import exact_matmul, wrap_int32
 from .canonical import canonical_fields
 from .float8 import Float8Format
@@ -145,6 +147,16 @@ class MatMulLayer:
         a, b = f"{self.a_format.name} [M, {self.k}]", f"{self.b_format.name} [{self.k}, {self.n}]"
         y = f"{self.y_format.name} [M, {self.n}]{', no bias' if self.bias is None else ''}"
         return f"MatMulLayer({self.name[:80]!r}, {a} x {b} -> {y})"
+
+    def _repr_html_(self) -> str:
+        formats = {"a": self.a_format, "b": self.b_format, "y": self.y_format}
+        shapes = {"a": ("M", self.k), "b": (self.k, self.n), "y": ("M", self.n)}
+        values = {name: (getattr(self, f"{name}_scale"), getattr(self, f"{name}_zero_point")) for name in formats}
+        rows = [
+            (name.upper(), form.name, " x ".join(map(str, shapes[name])), *map(_in_short, values[name]))
+            for name, form in formats.items()
+        ]
+        return described(repr(self), ("", "type", "shape", "scale", "zero point"), rows)
 
     @classmethod
     def load(cls, path: str | Path, **fields: Any) -> MatMulLayer:
@@ -397,3 +409,13 @@ def _read_only(value: npt.NDArray[Any]) -> npt.NDArray[Any]:
     copy = np.array(value)
     copy.flags.writeable = False
     return copy
+
+
+def _in_short(value: Any) -> str:
+    """A scale or zero point in a table: the range, if each column has its own."""
+    if value is None:
+        return ""
+    array = np.asarray(value)
+    if array.size == 1 or (array == array.flat[0]).all():
+        return f"{array.flat[0]}"
+    return f"{array.min()} to {array.max()}, {array.size} values"

@@ -20,8 +20,10 @@ from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.multiplier import WideMultiplier
 from systoliq.hw.network.operators import operator_of
 from systoliq.hw.network.parallelism import Parallelism
+from systoliq.markup import described
 
 from ...errors import InputError
+from ..stage_table import stage_table
 
 __all__ = [
     "PLAIN_BIT_SITES",
@@ -98,6 +100,15 @@ class Plan:
         """Multiply-accumulates of an image as a share of the multipliers' capacity; 0 without multipliers."""
         macs = sum(stage.node.multiply_accumulates for stage in self.stages)
         return macs / max(self.multipliers * self.image_cycles, 1)
+
+    def __repr__(self) -> str:
+        return (
+            f"Plan({len(self.stages)} stages, {self.image_cycles} cycles an image, {self.multipliers} multipliers, "
+            f"{self.utilization:.1%} busy)"
+        )
+
+    def _repr_html_(self) -> str:
+        return described(repr(self), *stage_table(self.as_json()))
 
     def as_json(self) -> list[dict[str, Any]]:
         """A stage each, as `read_plan` takes them: the rest is for people."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..page import Dot, details, page, scatter, table
+from systoliq.markup import table
+
+from ..page import Dot, details, page, scatter
 from .show import answer
 from .study import Study, widths_text
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..page import Dot, details, page, scatter, table
+from systoliq.markup import table
+
+from ..page import Dot, details, page, scatter
 from .answer import Answer, Candidate
 from .show import answer_lines
 

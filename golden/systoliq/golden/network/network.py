@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from systoliq.markup import described
+
 from ..limits import TENSOR_ELEMENTS
 from .moves import Cast, Movement, moved_shape
 from .node import Node
@@ -103,6 +105,17 @@ class Network:
     def __repr__(self) -> str:
         given, made = (", ".join(map(_shown, tensors))[:60] for tensors in (self.inputs, self.outputs))
         return f"Network({self.name[:40]!r}, {given} -> {made}, {len(self.nodes)} nodes)"
+
+    def _repr_html_(self) -> str:
+        heads = ("node", "operator", "inputs", "output", "type", "multiply-accumulates")
+        rows = [
+            (
+                node.name, type(node).__name__, ", ".join(each.name for each in node.inputs),
+                " x ".join(map(str, node.output.shape)), node.output.format.name, f"{node.multiply_accumulates:,}",
+            )
+            for node in self.nodes
+        ]  # fmt: skip
+        return described(repr(self), heads, rows)
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
