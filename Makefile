@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO_STAMP := $(VENV)/.demo_installed
 PYTEST_ARGS ?= -n auto --dist worksteal
+# Seconds of CPU: no unmarked test takes more than 10 on a machine of today, and slower ones take a multiple.
+CPU_LIMIT ?= 30
 
 .PHONY: help venv demo demo-soc test test-slow soak fuzz lint format bench bench-area prove mutants mutants-python docs clean
 
@@ -44,7 +46,7 @@ demo-soc: $(STAMP) ## a RISC-V drives the engine: firmware, bus and engine simul
 
 test: lint ## lint, types and all tests but the slow ones
 	@$(BIN)/python -m systoliq.sim verilator c++ libpython icarus make perl
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(PYTEST_ARGS) --cpu-limit $(CPU_LIMIT)
 
 test-slow: $(STAMP) ## the slow tests: proofs, netlists, networks in RTL
 	@$(BIN)/python -m systoliq.sim verilator c++ libpython icarus make perl

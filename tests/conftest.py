@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from systoliq.sim import verilator
 from systoliq.sim.tools import find, missing_text
 
 from .support import cpu_time, emissions, yosys
@@ -51,7 +52,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Where a test replaces parts of systoliq, neither it nor a later test gets an emission of before."""
+    """Where a test replaces parts of systoliq, neither it nor a later test gets an emission of before.
+
+    Designs of unmarked tests are compiled without optimization, which takes half the time; runs of slow ones are long.
+    """
+    verilator.BENCH_FLAGS = verilator.DESIGN_FLAGS if item.get_closest_marker("slow") else ("-O0",)
     replaces = "monkeypatch" in getattr(item, "fixturenames", ())
     if replaces:
         emissions.forget()

@@ -27,6 +27,7 @@ INLINED = ("*_pe", "*_pe_top", "*_mac", "*_multiplier_*")
 # Measured on a 32x32 array with elements apart: -O1 builds in 6.5 s and runs 26 000 cycles/s, -O2 8.9 s and 27 700,
 # -O0 4.2 s and 9 000.
 DESIGN_FLAGS = ("-O1",)
+BENCH_FLAGS = DESIGN_FLAGS  # of a design with cocotb's main; the project's tests, whose runs are short, set -O0
 RUNTIME_FLAGS = ("-O2",)
 COMMON_FLAGS = ("-std=gnu++20", "-w")  # -w: compiler warnings about generated C++ are not useful
 EXECUTABLE = "simulate"
@@ -44,7 +45,7 @@ def identity() -> tuple[str, ...]:
         require("verilator").identity,
         require("c++").identity,
         str(cocotb_tools.config.libs_dir),  # linked as the executable's run path
-        " ".join((*COMMON_FLAGS, *DESIGN_FLAGS, *RUNTIME_FLAGS, *INLINED, *_WAIVED)),
+        " ".join((*COMMON_FLAGS, *DESIGN_FLAGS, *BENCH_FLAGS, *RUNTIME_FLAGS, *INLINED, *_WAIVED)),
     )
 
 
@@ -58,6 +59,7 @@ def build(folder: Path, sources: Sequence[Path], top: str, ports: Sequence[str],
         [control, *sources],
         top,
         main=cocotb_tools.config.share_dir / "lib" / "verilator" / "verilator.cpp",
+        optimization=BENCH_FLAGS,
         options=["--vpi", "--timescale", "1ns/1ps", *(["--trace"] if waves else [])],
         link=[f"-L{libraries}", f"-Wl,-rpath,{libraries}", "-lcocotbvpi_verilator"],
         report=report,
@@ -71,6 +73,7 @@ def make_executable(
     top: str,
     *,
     main: Path,
+    optimization: Sequence[str] = DESIGN_FLAGS,
     options: Sequence[str] = (),
     link: Sequence[str] = (),
     report: Reporter,
@@ -98,12 +101,12 @@ def make_executable(
     chunks = _chunks(generated, main)
     names = [*settings["VM_GLOBAL_FAST"], *settings["VM_GLOBAL_SLOW"]]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        header = runtime.header([*DESIGN_FLAGS, *flags])
+        header = runtime.header([*optimization, *flags])
         jobs = [pool.submit(runtime.compiled, name) for name in names]
         report.stage("C++ compiler")
         objects = list(
             pool.map(
-                lambda chunk: _compile(compiler, chunk, [*DESIGN_FLAGS, *flags, "-include", header], report),
+                lambda chunk: _compile(compiler, chunk, [*optimization, *flags, "-include", header], report),
                 chunks,
             )
         )
