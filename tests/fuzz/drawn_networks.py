@@ -28,7 +28,7 @@ __all__ = ["OPERATORS", "draw_network", "network_design"]
 
 OPERATORS = (
     "convolution", "grouped", "depthwise", "maximum", "mean", "table", "add", "multiply", "pair", "concat", "resize",
-    "gate", "split", "shuffle", "turn", "depth to space",
+    "gate", "split", "shuffle", "turn", "depth to space", "interpolated", "transposed",
 )  # fmt: skip
 _MOST_OPERATORS = 3
 _MOST_CELL_PRODUCTS = 4  # a stage's, where Icarus simulates the models of cells
@@ -133,6 +133,13 @@ def _add(net: Builder, operator: str) -> None:
         net.convolution(4)
     elif operator == "resize" and max(x.shape[2:]) <= 4:
         net.resize(2, 1)
+    elif operator == "interpolated" and max(x.shape[2:]) <= 3:
+        net.interpolated(2, 1 + len(net.nodes) % 2)
+    elif operator == "transposed" and max(x.shape[2:]) <= 4:  # as the reader makes a ConvTranspose of stride 2 by 1
+        rows, columns = x.shape[2:]
+        net.convolution(8, (2, 1), pads=(1, 0, 0, 0))
+        phases = Reshape((2, 4, rows, columns)), Transpose((0, 2, 3, 1, 4)), Reshape((4, 2 * rows, columns))
+        net.move(Chain((*phases, Gather(2, tuple(range(1, 2 * rows))))))
     elif operator == "split":
         first = net.move(Gather(1, (0, 1, 2)))
         net.concat(net.move(Gather(1, (3,)), of=x), first)

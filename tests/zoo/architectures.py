@@ -318,6 +318,11 @@ def dilated() -> Builder:
     return net.conv2(3, 1)
 
 
+def segmentation() -> Builder:
+    """A fully convolutional network whose classes are interpolated to the size of the image."""
+    return Net(2, 8, 8).conv2(4, stride=2).relu2().conv2(4, dilation=2).relu2().conv2(3, 1).up("linear")
+
+
 ARCHITECTURES: dict[str, Callable[[], Builder]] = {
     "mlp": mlp, "autoencoder": autoencoder, "lenet": lenet, "vgg": vgg, "resnet": resnet, "resnet50": resnet50,
     "mobilenet": mobilenet, "mobilenet_v2": mobilenet_v2, "mobilenet_v3": mobilenet_v3, "efficientnet": efficientnet,
@@ -326,5 +331,6 @@ ARCHITECTURES: dict[str, Callable[[], Builder]] = {
     "unet, transposed": unet("transposed"), "yolo": yolo, "tcn": tcn, "ecg": ecg, "ds_cnn": ds_cnn,
     "conv_autoencoder": conv_autoencoder, "transposed_autoencoder": transposed_autoencoder,
     "super_resolution": super_resolution, "dilated": dilated,
+    "segmentation": segmentation,
 }  # fmt: skip
 """Each float model by name."""

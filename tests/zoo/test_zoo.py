@@ -16,9 +16,6 @@ from ..onnx.network.networks import TYPES, images, quantized
 from ..onnx.network.oracle import check
 from .architectures import ARCHITECTURES
 
-REFUSED = {
-    "unet, linear": "mode must be nearest, not linear",
-}
 FLOAT_WEIGHTS = {(name, "QOperator") for name in ("unet, transposed", "transposed_autoencoder")}
 OPSET = {"mobilenet_v3": 14}
 OPTIONS = {
@@ -56,7 +53,7 @@ def test_the_options_are_those_of_the_quantizer():
     assert {options.get("types", "s8s8") for options in OPTIONS.values()} <= set(TYPES)
 
 
-@pytest.mark.parametrize("name", [name for name in ARCHITECTURES if name not in REFUSED])
+@pytest.mark.parametrize("name", ARCHITECTURES)
 def test_integers_are_onnxruntimes(name, read):
     path, reading, x = read(name, "s8s8 by channel")
     network = network_of(reading, path)
@@ -67,7 +64,7 @@ def test_integers_are_onnxruntimes(name, read):
 
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize("options", [name for name in OPTIONS if name != "s8s8 by channel"])
-@pytest.mark.parametrize("name", [name for name in ARCHITECTURES if name not in REFUSED])
+@pytest.mark.parametrize("name", ARCHITECTURES)
 def test_every_option_of_the_quantizer(name, options, read):
     path, reading, x = read(name, options)
     if (name, options) in FLOAT_WEIGHTS:  # onnxruntime's quantizer leaves a ConvTranspose in float
@@ -77,16 +74,9 @@ def test_every_option_of_the_quantizer(name, options, read):
     assert compared > 0
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused_is_named(name, read):
-    _, reading, _ = read(name, "s8s8 by channel")
-    reasons = reading.problems if reading.network is None else reasons_against(reading.network)
-    assert any(REFUSED[name] in reason for reason in reasons), reasons
-
-
 @pytest.mark.slow
 @pytest.mark.simulator
-@pytest.mark.parametrize("name", [name for name in ARCHITECTURES if name not in REFUSED])
+@pytest.mark.parametrize("name", ARCHITECTURES)
 def test_in_verilog(name, read):
     path, reading, x = read(name, "s8s8 by channel")
     network = network_of(reading, path)

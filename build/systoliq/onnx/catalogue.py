@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .dense import dequantized, rescaled
 from .network.functions import FUNCTIONS, batch_normalization, function, prelu, qlinear_function
-from .network.moves import concat, dropout, move, qlinear_concat, split
+from .network.moves import concat, dropout, move, qlinear_concat, resize, split
 from .network.pads import pad
 from .network.pairs import add, div, extremum, mul, qlinear_add, qlinear_mul, sub
 from .network.picks import PICKS
@@ -137,7 +137,8 @@ _POOLS = (
 
 _MOVES = (
     *(Operator(name, network=move, by_row=name not in ("Flatten", "Transpose")) for name in MOVES),
-    *(Operator(name, network=move) for name in (*PICKS, "Resize")),
+    *(Operator(name, network=move) for name in PICKS),
+    Operator("Resize", network=resize),
     Operator("Dropout", network=dropout, by_row=True),
     Operator("Pad", network=pad),
     Operator("Split", network=split),

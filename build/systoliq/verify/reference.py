@@ -157,6 +157,22 @@ class Reference:
         y = np.clip(np.rint(steps + np.float32(output["zero_point"])), *tensor_format(output)).astype(np.int64)
         return np.asarray(y.T.reshape(output["shape"]))
 
+    def _linear_resize(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
+        tensor, output = node["inputs"][0], node["output"]
+        windows = windows_of(node, given[0], 0)  # [positions, 4, channels]
+        pixels = np.float32(self._number(tensor["scale"])) * (windows - int(tensor["zero_point"])).astype(np.float32)
+        rows, columns = (
+            np.array([each["of_first"], each["of_second"]], np.float32).T for each in (node["rows"], node["columns"])
+        )
+        weights = rows[:, np.newaxis, :, np.newaxis] * columns[np.newaxis, :, np.newaxis, :]
+        terms = weights.reshape(-1, 4, 1) * pixels
+        total = np.zeros_like(terms[:, 0])
+        for place in range(4):
+            total = total + terms[:, place]  # float32, rounded each time
+        steps = np.rint(total / np.float32(self._number(output["scale"])))
+        y = np.clip(steps + np.float32(output["zero_point"]), *tensor_format(output)).astype(np.int64)
+        return np.asarray(y.T.reshape(output["shape"]))
+
     def _table(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
         entries = np.asarray(self._number(node["entries"]), np.int64)
         return np.asarray(entries[given[0] - tensor_format(node["inputs"][0])[0]])
@@ -225,6 +241,8 @@ def _by_rows(node: Mapping[str, Any], x: Integers, function: Callable[[list[int]
 
 def windows_of(node: Mapping[str, Any], x: Integers, padding: int) -> Integers:
     """The pixels under each window: [positions, kernel, channels], both in raster order."""
+    if node["is"] == "LinearResize":
+        return _between(node, x)
     window, image = node["window"], x[0]
     size = image.shape[1:]
     before, after = window["pads"][: len(size)], window["pads"][len(size) :]
@@ -248,12 +266,25 @@ def windows_of(node: Mapping[str, Any], x: Integers, padding: int) -> Integers:
     return np.asarray(found.reshape(len(image), len(rows) * len(columns), -1).transpose(1, 2, 0))
 
 
+def _between(node: Mapping[str, Any], x: Integers) -> Integers:
+    """The four pixels of which a linear interpolation makes each one: [positions, 4, channels]."""
+    rows, columns = (np.array([each["first"], each["second"]], np.int64) for each in (node["rows"], node["columns"]))
+    image = x[0]
+    if 4 * len(image) * rows.shape[1] * columns.shape[1] > _MOST_ELEMENTS:
+        raise UncomputedError("the windows of an image are too many")
+    if any(each.min() < 0 or each.max() >= size for each, size in zip((rows, columns), image.shape[1:], strict=True)):
+        raise UncomputedError("pixels lie outside of the image")
+    found = image[:, rows.T[:, np.newaxis, :, np.newaxis], columns.T[np.newaxis, :, np.newaxis, :]]
+    return np.asarray(found.reshape(len(image), -1, 4).transpose(1, 2, 0))
+
+
 _OPERATORS: Mapping[str, Callable[[Reference, Mapping[str, Any], list[Integers]], Integers]] = {
     "Convolution": Reference._convolution,
     "Dense": Reference._dense,
     "MaxPool": Reference._maximum,
     "WholeAverage": Reference._whole_average,
     "WindowedAverage": Reference._windowed_average,
+    "LinearResize": Reference._linear_resize,
     "RealPair": Reference._pair,
     "Table": Reference._table,
     "Addition": Reference._pair,

@@ -66,7 +66,7 @@ def _evaluated(machine: Machine, module: Module, node: Mapping[str, Any], stage:
     bits = int(tensor["format"]["bits"])
     image = random_image(tensor, 7)
     padding = tensor_format(tensor)[0] if stage["operator"] == "MaxPool" else int(tensor["zero_point"])
-    if "window" in node:
+    if "window" in node or stage["operator"] == "LinearResize":
         windows = windows_of(node, image, padding)  # [positions, kernel, channels]
     else:  # the whole image
         windows = raster(tensor, image).reshape(1, -1, tensor["shape"][1])

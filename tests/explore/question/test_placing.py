@@ -9,13 +9,13 @@ import pytest
 from explore_fakes import FakePlacer, wait_for
 
 from systoliq.design.digits_cnn import digits_cnn
-from systoliq.design.network import frequency
 from systoliq.errors import InputError, SynthesisError
 from systoliq.explore import Run
 from systoliq.explore.dask_cluster import DaskCluster
 from systoliq.explore.files import check_directory
 from systoliq.explore.funnel import NoProgress
 from systoliq.explore.log import LOG, Log
+from systoliq.explore.question import frequency
 from systoliq.explore.question.ask import ask
 
 THROUGHPUT = 3e5

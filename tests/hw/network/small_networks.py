@@ -9,12 +9,14 @@ import numpy as np
 from systoliq.golden import INT8, UINT8
 from systoliq.golden.network import (
     Addition,
+    Blend,
     Chain,
     Concatenation,
     Convolution,
     Dense,
     Gather,
     LayerNormalization,
+    LinearResize,
     MatrixProduct,
     MaxPool,
     Move,
@@ -125,6 +127,13 @@ class Builder:
         x = of or self.last
         shape = (*x.shape[:2], len(rows), len(columns))
         return self._add(Move, (x,), self._tensor(shape, like=x), movement=Nearest(rows, columns))
+
+    def interpolated(self, down, across, *, of=None):
+        """`down` times as many rows and `across` times as many columns, as half_pixel has them."""
+        x = of or self.last
+        rows, columns = (_half_pixel(size, by) for size, by in zip(x.shape[2:], (down, across), strict=True))
+        shape = (*x.shape[:2], len(rows), len(columns))
+        return self._add(LinearResize, (x,), self._tensor(shape, like=x), rows=rows, columns=columns)
 
     def move(self, movement, *, of=None):
         x = of or self.last
@@ -267,6 +276,29 @@ def pooled(seed=0, form=INT8):
     return net.network()
 
 
+def _half_pixel(size, by):
+    places = np.clip((np.arange(by * size) + 0.5) / by - 0.5, 0, size - 1)
+    first = places.astype(int)
+    second = np.minimum(first + 1, size - 1)
+    of_second = np.where(first == second, 0.5, places - first).tolist()
+    return Blend(
+        first=tuple(first.tolist()),
+        second=tuple(second.tolist()),
+        of_first=tuple(1 - each for each in of_second),
+        of_second=tuple(of_second),
+    )
+
+
+def blended(seed=0, form=INT8):
+    """Smaller maps by a pool, and larger ones again by linear interpolation."""
+    net = Builder((2, 4, 4), seed=seed, form=form)
+    trunk = net.convolution(4, (3, 3), pads=(1, 1, 1, 1))
+    net.maximum((2, 2), strides=(2, 2))
+    net.concat(trunk, net.interpolated(2, 2))
+    net.convolution(2)
+    return net.network()
+
+
 def hourglass(seed=0, form=INT8):
     """Smaller maps by a pool, and larger ones again beside what they were made of."""
     net = Builder((2, 6, 4), seed=seed, form=form)
@@ -353,6 +385,7 @@ NETWORKS = {
     "crossed": crossed,
     "pooled": pooled,
     "attention": attention,
+    "blended": blended,
 }
 
 

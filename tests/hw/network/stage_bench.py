@@ -11,12 +11,14 @@ from amaranth.hdl import Signal, Value
 from systoliq.golden import INT8, UINT8, MatMulLayer
 from systoliq.golden.network import (
     Addition,
+    Blend,
     Chain,
     Concatenation,
     Convolution,
     Dense,
     Gather,
     LayerNormalization,
+    LinearResize,
     MatrixProduct,
     MaxPool,
     Move,
@@ -159,6 +161,30 @@ def _windowed_average(rng, *, equal, certain):
         node = WindowedAverage(name="mean", inputs=(x,), output=y, window=window, counts_padding=True)
         if (node.uncertain_sum is None) == certain:
             return node
+
+
+def interpolation(rng):
+    """To any size: each row and column between two, with few different weights."""
+
+    def blend(size):
+        made = rng.randint(1, 6)
+        places = sorted(rng.choice([0, size - 1, rng.randint(0, 4 * size - 4) / 4]) for _ in range(made))
+        first = [int(place) for place in places]
+        second = [min(each + 1, size - 1) for each in first]
+        of_second = [0.5 if a == b else place - a for place, a, b in zip(places, first, second, strict=True)]
+        return Blend(
+            first=tuple(first),
+            second=tuple(second),
+            of_first=tuple(1 - each for each in of_second),
+            of_second=tuple(of_second),
+        )
+
+    image, channels = image_of(rng), rng.choice([1, 2, 3, 4])
+    rows, columns = map(blend, image)
+    x = tensor("x", (1, channels, *image), rng)
+    shape = (1, channels, len(rows), len(columns))
+    y = x.replace(name="y", shape=shape) if rng.random() < 0.6 else tensor("y", shape, rng)
+    return LinearResize(name="resize", inputs=(x,), output=y, rows=rows, columns=columns)
 
 
 def dense(rng):
@@ -309,6 +335,7 @@ NODES = (
     average,
     windowed_average,
     real_average,
+    interpolation,
     dense,
     table,
     addition,

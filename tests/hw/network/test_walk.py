@@ -31,6 +31,10 @@ class Walker(wiring.Component):
         return m
 
 
+def moved(rounds, move):
+    return rounds * move if isinstance(move, int) else sum(move[:rounds])
+
+
 def expected(counts, moves, start, steps):
     """Place, lasts and the outermost round of each step; around the loops is one that never ends."""
     walk = list(itertools.product(*(range(count) for count in reversed(counts))))
@@ -38,18 +42,24 @@ def expected(counts, moves, start, steps):
     for step in range(steps):
         turn, index = divmod(step, len(walk))
         rounds = [*walk[index][::-1], turn]
-        at = start + sum(each * move for each, move in zip(rounds, moves, strict=False))
+        at = start + sum(moved(each, move) for each, move in zip(rounds, moves, strict=False))
         lasts = [all(t == c - 1 for t, c in zip(rounds[: i + 1], counts, strict=False)) for i in range(len(counts))]
         found.append({"at": at % (1 << BITS), "last": sum(x << i for i, x in enumerate(lasts)), "outer": rounds[-2]})
     return found
 
 
+@pytest.mark.parametrize("uneven", [False, True])
 @pytest.mark.parametrize("endless", [False, True])
 @pytest.mark.parametrize("seed", range(8))
-def test_places(seed, endless):
+def test_places(seed, endless, uneven):
     rng = random.Random(seed)
     counts = [rng.choice([1, 1, 2, 3, 5]) for _ in range(rng.randint(1, 5))]
     moves = [rng.randint(-70, 70) for _ in range(len(counts) + endless)]
+    if uneven:
+        moves[: len(counts)] = [
+            [rng.randint(-70, 70) for _ in range(count - 1)] if rng.random() < 0.6 else move
+            for count, move in zip(counts, moves, strict=False)
+        ]
     start = rng.randint(-100, 100)
     wanted = iter(expected(counts, moves, start, 200))
     steps = [rng.random() < 0.8 for _ in range(200)]

@@ -136,8 +136,18 @@ REFUSED = {
     ),
     "linear": (
         f"{IMAGE} a",
-        f'{A} f = Resize<mode = "linear">(fa, , , sizes) {Q}',
-        "Resize 'f': mode must be nearest, not linear",
+        'f = Resize<mode = "linear">(a, , , sizes) fy = DequantizeLinear(f, s, z) y = QuantizeLinear(fy, s, z)',
+        "Resize 'f': mode must be nearest between integers, not linear",
+    ),
+    "cubic": (
+        f"{IMAGE} a",
+        f'{A} f = Resize<mode = "cubic">(fa, , , sizes) {Q}',
+        "Resize 'f': mode must be nearest or linear, not cubic",
+    ),
+    "interpolated by an unknown rule": (
+        f"{IMAGE} a",
+        f'{A} f = Resize<mode = "linear", coordinate_transformation_mode = "tf_crop_and_resize">(fa, , , sizes) {Q}',
+        "Resize 'f': coordinate_transformation_mode must be half_pixel or pytorch_half_pixel or asymmetric or ",
     ),
     "beyond float32": (
         f"{IMAGE} a",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from systoliq.golden.network import Concatenation, Move, Node, Reshape, Tensor, Transpose
+from systoliq.golden.network import Concatenation, LinearResize, Move, Node, Reshape, Tensor, Transpose
 from systoliq.golden.network.moves import Movement, moved_shape
 
 from ..node import NotTakenError, attribute
@@ -19,13 +19,13 @@ from .picks import PICKS, split_gathers
 from .pools import on_integers
 from .quantizers import constant_tensor, named, numbers_of, operand, result
 from .reader import Reader
-from .resize import nearest_of
-from .values import Constant, Given, Make, Pending, Result, Value
+from .resize import is_linear, linear_of, nearest_of
+from .values import Constant, Given, Make, Pending, Real, Result, Value
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["concat", "dropout", "move", "qlinear_concat", "split"]
+__all__ = ["concat", "dropout", "move", "qlinear_concat", "resize", "split"]
 
 
 def move(reader: Reader, node: NodeProto) -> Value:
@@ -38,6 +38,26 @@ def move(reader: Reader, node: NodeProto) -> Value:
     x = reader.integers_behind(node.input[0])
     pending = _moved(node, named(node), x, _movement(reader, node, x.shape))
     return on_integers(reader, node, value, pending)
+
+
+def resize(reader: Reader, node: NodeProto) -> Value:
+    """Resize: a move, or a linear interpolation of what a DequantizeLinear gives."""
+    value = reader.value(node.input[0])
+    given = value.tensor.shape if isinstance(value, Real) else getattr(value, "shape", ())
+    if not is_linear(reader.graph, node, given):
+        return move(reader, node)
+    if isinstance(value, Tensor):
+        raise NotTakenError("mode must be nearest between integers, not linear: put it behind a DequantizeLinear")
+    rows, columns = linear_of(reader.graph, node, given)
+    shape = (*given[:2], len(rows), len(columns))
+    if isinstance(value, Given):
+        return Given(name=value.name, origin=value.origin, shape=shape, movements=None)
+    x = reader.tensor(node.input[0])
+
+    def make(y: Tensor) -> tuple[Node, ...]:
+        return (LinearResize(name=named(node), inputs=(x,), output=y, rows=rows, columns=columns),)
+
+    return Pending(node=node, shape=shape, make=make)
 
 
 def split(reader: Reader, node: NodeProto) -> Value:

@@ -1,4 +1,6 @@
-"""Resize: the rows and columns that its nearest mode picks, where float32 cannot err about them."""
+"""Resize: the rows and columns that its nearest mode picks, where float32 cannot err about them, and those that its
+linear mode interpolates between, with onnxruntime's weights.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from systoliq.golden.network import Nearest
+from systoliq.golden.network import Blend, Nearest
 
 from ..graph import Graph
 from ..node import NotTakenError, attribute, check_elements
@@ -17,38 +19,61 @@ from ..node import NotTakenError, attribute, check_elements
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["nearest_of"]
+__all__ = ["is_linear", "linear_of", "nearest_of"]
 
 _MODES = ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners")
 _NEAR = Fraction(1, 1 << 16)  # some hundred last places of float32
 _FAR = 1 << 62  # a size that no tensor has, for scales whose product with one is beyond float32
 _NEAREST = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+_DEFAULTS = {"mode": "nearest", "coordinate_transformation_mode": _MODES[0], "nearest_mode": _NEAREST[0]}
 
 
 def nearest_of(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> Nearest:
     """The pixels that a Resize picks of an image of `shape` [batch, C, H, W]; NotTakenError if it does more."""
-    mode = attribute(node, "mode", b"nearest").decode()
-    transformation = attribute(node, "coordinate_transformation_mode", b"half_pixel").decode()
+    transformation = _checked(node, shape, mode=("nearest", "linear"), nearest_mode=_NEAREST)
+    scales, sizes = _sizes(graph, node, shape)
+    if sizes == list(shape):
+        return Nearest(tuple(range(shape[2])), tuple(range(shape[3])))
     rounding = attribute(node, "nearest_mode", b"round_prefer_floor").decode()
-    for name, given, allowed in (
-        ("mode", mode, ("nearest",)),
-        ("coordinate_transformation_mode", transformation, _MODES),
-        ("nearest_mode", rounding, _NEAREST),
-    ):
-        if given not in allowed:
-            raise NotTakenError(f"{name} must be {' or '.join(allowed)}, not {given}")
+    rows, columns = (_picked(shape[i], sizes[i], scales[i], transformation, rounding) for i in (2, 3))
+    return Nearest(rows, columns)
+
+
+def is_linear(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> bool:
+    """True if a Resize of an image of `shape` interpolates linearly, to another size."""
+    linear: bool = attribute(node, "mode", b"nearest") == b"linear"
+    return linear and len(shape) > 0 and _sizes(graph, node, shape)[1] != list(shape)
+
+
+def linear_of(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> tuple[Blend, Blend]:
+    """The rows and columns of a linear Resize of an image of `shape`; NotTakenError if it does anything else."""
+    transformation = _checked(node, shape, mode=("linear",))
+    scales, sizes = _sizes(graph, node, shape)
+    rows, columns = (_blended(shape[i], sizes[i], scales[i], transformation) for i in (2, 3))
+    return rows, columns
+
+
+def _checked(node: NodeProto, shape: tuple[int, ...], **allowed: tuple[str, ...]) -> str:
+    """The coordinate transformation; a NotTakenError where an attribute is none of those `allowed`."""
+    for name, values in {**allowed, "coordinate_transformation_mode": _MODES}.items():
+        given = attribute(node, name, _DEFAULTS[name].encode()).decode()
+        if given not in values:
+            raise NotTakenError(f"{name} must be {' or '.join(values)}, not {given}")
     if len(shape) != 4 or attribute(node, "axes") is not None or attribute(node, "antialias", 0):
         raise NotTakenError("it must resize [batch, channels, rows, columns], without axes and antialias")
     if (policy := attribute(node, "keep_aspect_ratio_policy", b"stretch").decode()) != "stretch":
         raise NotTakenError(f"keep_aspect_ratio_policy must be stretch, not {policy}")
+    transformation: str = attribute(node, "coordinate_transformation_mode", b"half_pixel").decode()
+    return transformation
+
+
+def _sizes(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> tuple[npt.NDArray[np.float32], list[int]]:
+    """The scales and the sizes of the result."""
     scales, sizes = _scales(graph, node, shape)
     check_elements("its result", sizes)
     if sizes[:2] != list(shape[:2]):
         raise NotTakenError(f"it must keep batch and channels, {list(shape[:2])}, not make them {sizes[:2]}")
-    if sizes == list(shape):
-        return Nearest(tuple(range(shape[2])), tuple(range(shape[3])))
-    rows, columns = (_picked(shape[i], sizes[i], scales[i], transformation, rounding) for i in (2, 3))
-    return Nearest(rows, columns)
+    return scales, sizes
 
 
 def _scales(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> tuple[npt.NDArray[np.float32], list[int]]:
@@ -102,3 +127,28 @@ def _rounded(place: Fraction, rounding: str) -> int:
     if rounding == "ceil":
         return ceil(place)
     return ceil(place - half) if rounding == "round_prefer_floor" else floor(place + half)
+
+
+def _blended(size: int, resized: int, scale: np.float32, transformation: str) -> Blend:
+    """The places along one axis between which each resized place lies, and their weights, in onnxruntime's float32."""
+    half, last = np.float32(0.5), np.float32(size - 1)
+    index = np.arange(resized, dtype=np.float32)
+    if transformation == "align_corners":
+        place = index * last / np.float32(resized - 1) if resized > 1 else index
+    elif transformation == "asymmetric":
+        place = index / scale
+    elif transformation == "pytorch_half_pixel" and resized == 1:
+        place = index
+    else:
+        place = (index + half) / scale - half
+    place = np.clip(place, np.float32(0), last)
+    first = place.astype(np.int64)
+    second = np.minimum(first + 1, size - 1)
+    of_first, of_second = (np.abs(place - each.astype(np.float32)) for each in (second, first))
+    of_first, of_second = (np.where(first == second, half, each) for each in (of_first, of_second))
+    return Blend(
+        first=tuple(first.tolist()),
+        second=tuple(second.tolist()),
+        of_first=tuple(of_first.tolist()),
+        of_second=tuple(of_second.tolist()),
+    )

@@ -10,6 +10,7 @@ from .addition import Addition
 from .concatenation import Concatenation
 from .convolution import Convolution
 from .dense import Dense
+from .linear import Blend, LinearResize
 from .moves import Chain, Gather, Move, Nearest, Reshape, Transpose
 from .multiplication import Multiplication
 from .network import Network, Source
@@ -26,12 +27,14 @@ from .window import Window
 
 __all__ = [
     "Addition",
+    "Blend",
     "Chain",
     "Concatenation",
     "Convolution",
     "Dense",
     "Gather",
     "LayerNormalization",
+    "LinearResize",
     "MatrixProduct",
     "MaxPool",
     "Move",

@@ -20,6 +20,7 @@ from ..archive import read_arrays
 from ..formats import IntFormat
 from ..layer import MatMulLayer
 from ..limits import NETWORK_DESCRIPTION
+from .linear import Blend
 from .moves import Cast, Chain, Gather, Nearest, Reshape, Transpose
 from .network import Network, Source
 from .node import Node
@@ -36,6 +37,7 @@ _CLASSES = {
     each.__name__: each
     for each in (
         Network, Source, Tensor, IntFormat, MatMulLayer, Window, Reshape, Transpose, Nearest, Gather, Chain, Cast,
+        Blend,
     )
 }  # fmt: skip
 """Classes that a description may contain, besides nodes."""

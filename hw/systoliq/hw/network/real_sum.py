@@ -27,21 +27,25 @@ class RealSum(wiring.Component):
     """``y`` for a window whose last pixel came ``latency`` cycles ago, as `RealSums.apply` has it.
 
     ``x`` is a pixel, as the bits of a code of ``operand``, in a cycle with ``comes``; ``first`` begins a window. Pixels
-    are at least `ADDITION` cycles apart. No reset.
+    are at least `ADDITION` cycles apart. Where ``sums`` have weights, ``table`` and ``shift`` are the pixel's, and
+    ``zero`` is 1 where its weight is 0. No reset.
     """
 
     def __init__(self, sums: RealSums, operand: IntFormat, *, cells: str, lane_cells: str, kind: str) -> None:
         self.sums = sums
         self.kind = kind
-        bits = signed_bits(*sums.entries)
-        words = [entry % (1 << bits) for entry in by_bits(sums.entries, operand)]
+        bits = signed_bits(*(entry for table in sums.tables for entry in table))
+        words = [entry % (1 << bits) for table in sums.tables for entry in by_bits(table, operand)]
         self._entries = Rom(words, bits, cells=cells, kind=f"{kind}_entries")
         thresholds = [threshold % (1 << sums.bits) for threshold in sums.thresholds]
         self._thresholds = Rom(thresholds, sums.bits, cells=cells, kind=f"{kind}_thresholds")
         multiplier_bits = max(sums.multiplier.bit_length(), 1)
         self._estimate = WideMultiplier(max(sums.bits - sums.drop, 2), multiplier_bits, cells=lane_cells)
         self._estimate.kind = f"{kind}_estimate"
-        super().__init__({"x": In(8), "comes": In(1), "first": In(1), "y": Out(8)})
+        shifts = max((shift for _, shift in sums.weights.values()), default=0)
+        weight = {"table": In(range(max(len(sums.tables), 2))), "shift": In(range(shifts + 1)), "zero": In(1)}
+        ports = {"x": In(8), "comes": In(1), "first": In(1), "y": Out(8)}
+        super().__init__({**ports, **(weight if sums.weights else {})})
 
     @property
     def latency(self) -> int:
@@ -72,13 +76,17 @@ class RealSum(wiring.Component):
     def _add(self, m: Module) -> Signal:
         """The sum so far: an entry is added in one cycle, and rounded in the next."""
         waits = self._entries.latency
-        m.d.comb += self._entries.address.eq(self.x)
+        m.d.comb += self._entries.address.eq(Cat(self.x, self.table) if self.sums.weights else self.x)
+        entry = self._entries.word.as_signed()
+        if self.sums.weights:
+            shift, zero = (delay(m, port, waits, name=name) for port, name in ((self.shift, "by"), (self.zero, "no")))
+            entry = Mux(zero, 0, entry << shift)
         comes = delay(m, self.comes, waits, name="comes", reset_less=False)
         first = delay(m, self.first, waits, name="first")
         exact = Signal(signed(self.sums.bits), reset_less=True)
         rounded = Signal(signed(self.sums.bits), reset_less=True)
         with m.If(comes):
-            m.d.sync += exact.eq(Mux(first, 0, rounded) + self._entries.word.as_signed())
+            m.d.sync += exact.eq(Mux(first, 0, rounded) + entry)
         with m.If(delay(m, comes, 1, name="added", reset_less=False)):
             m.d.sync += rounded.eq(rounded_to_24_bits(m, exact))
         return rounded

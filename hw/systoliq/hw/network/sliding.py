@@ -10,6 +10,7 @@ from amaranth.lib.wiring import In, Out
 
 from ..hierarchy import place
 from ..timeline import Steps, Timeline
+from .blended import BlendedBuffer, BlendedWindow
 from .depthwise import Depthwise
 from .image import ImageWindow
 from .maximum import Maximum
@@ -36,7 +37,8 @@ class Sliding(wiring.Component):
         self.core = core
         self.kind = kind
         shape = core.i.payload.data.shape()
-        self.buffer = WindowBuffer(
+        buffer = BlendedBuffer if isinstance(windows, BlendedWindow) else WindowBuffer
+        self.buffer = buffer(
             dataclasses.replace(windows, groups=windows.channels // shape.length),
             shape.elem_shape,
             word=shape.length,

@@ -8,7 +8,7 @@ from amaranth.hdl import Const, Module, Signal, Value
 
 from ..counter import Count, count
 
-__all__ = ["Walk"]
+__all__ = ["Walk", "numbered"]
 
 
 class Walk:
@@ -30,19 +30,27 @@ class Walk:
             self.counts.append(counted)
             self.last.append(inner)
 
-    def place(self, moves: Sequence[int], start: int, bits: int, *, name: str) -> Signal:
+    def place(self, moves: Sequence[int | Sequence[int]], start: int, bits: int, *, name: str) -> Signal:
         """A register of ``bits`` bits that is ``start`` plus each loop's round times its move, modulo 2^bits.
 
-        There may be one more of ``moves`` than loops, for an endless loop around them.
+        A loop with several moves makes one after the other, one fewer than it has rounds. There may be one more of
+        ``moves`` than loops, for an endless loop around them.
         """
         at = Signal(bits, name=name, init=start % (1 << bits))
         move = Signal(bits, name=f"{name}_move")
         back = 0  # start of a loop that ends
         conditions: list[Value] = [~self.last[0], *(~last for last in self.last[1:])]
-        deltas = []
-        for rounds, each in zip([*self._rounds, 1], [*moves, 0][: len(self._rounds) + 1], strict=True):
-            deltas.append((each - back) % (1 << bits))
-            back += (rounds - 1) * each
+        deltas: list[int | Signal] = []
+        for level, (rounds, each) in enumerate(
+            zip([*self._rounds, 1], [*moves, 0][: len(self._rounds) + 1], strict=True)
+        ):
+            if isinstance(each, int):
+                deltas.append((each - back) % (1 << bits))
+                back += (rounds - 1) * each
+            else:
+                numbers = [(number - back) % (1 << bits) for number in each]
+                deltas.append(numbered(self._m, self.counts[level].value, numbers, bits=bits, name=f"{name}_{level}"))
+                back += sum(each)
         with self._m.If(conditions[0]):
             self._m.d.comb += move.eq(deltas[0])
         for condition, delta in zip(conditions[1:], deltas[1:-1], strict=True):
@@ -53,3 +61,16 @@ class Walk:
         with self._m.If(self._step):
             self._m.d.sync += at.eq(at + move)
         return at
+
+
+def numbered(m: Module, index: Value, numbers: Sequence[int], *, name: str, bits: int | None = None) -> Signal:
+    """Return ``numbers[index]``, none negative; most numbers are equal."""
+    usual = max(set(numbers), key=numbers.count) if numbers else 0
+    number = Signal(range(max(numbers, default=0) + 1) if bits is None else bits, name=name)
+    m.d.comb += number.eq(usual)
+    with m.Switch(index):
+        for place, each in enumerate(numbers):
+            if each != usual:
+                with m.Case(place):
+                    m.d.comb += number.eq(each)
+    return number

@@ -17,7 +17,7 @@ from ..result_buffer import y_beat
 from ..timeline import Steps, Timeline
 from .image import ImageWindow, Loop
 from .line_pace import LAG
-from .walk import Walk
+from .walk import Walk, numbered
 
 __all__ = ["WindowBuffer"]
 
@@ -126,7 +126,7 @@ class WindowBuffer(wiring.Component):
             m.d.sync += reading.eq(1)
         with m.Elif(out.fetch & row_ends):
             m.d.sync += reading.eq(0)
-        freed_now = self._of_row(m, walk.counts[-1].value, windows.lines_freed(), name="freed_now")
+        freed_now = numbered(m, walk.counts[-1].value, windows.lines_freed(), name="freed_now")
         m.d.sync += freed.eq(Mux(out.fetch & row_ends, freed_now, 0))
 
         outside = self._outside(walk, loops)
@@ -142,7 +142,7 @@ class WindowBuffer(wiring.Component):
         for index, (ram, tap) in enumerate(zip(rams, outside, strict=True)):
             m.d.comb += [
                 ram.read.eq(out.fetch),
-                ram.read_address.eq(self._address(walk, loops, tap)),
+                ram.read_address.eq(self._address(m, walk, loops, tap)),
                 ram.show.eq(out.show),
             ]
             for channel in range(word):
@@ -151,7 +151,7 @@ class WindowBuffer(wiring.Component):
                 m.d.comb += made.eq(Mux(flags[1 + index], self.padding, stored))
         return m
 
-    def _address(self, walk: Walk, loops: Sequence[Loop], tap: tuple[int, int]) -> Value:
+    def _address(self, m: Module, walk: Walk, loops: Sequence[Loop], tap: tuple[int, int]) -> Value:
         """Address of the current pixel of the row and column ``tap`` among the taps of a beat."""
         windows = self.windows
         (top, left, *_), (down, across) = windows.window.pads, windows.window.dilations
@@ -191,7 +191,7 @@ class WindowBuffer(wiring.Component):
         needed = self.windows.lines_needed()
         row = Signal(range(len(needed)))
         complete = Signal(range(self.lines + 1))
-        wanted = self._of_row(m, row, needed, name="wanted")
+        wanted = numbered(m, row, needed, name="wanted")
         enough = Signal()
         m.d.comb += enough.eq(~granted & (complete >= wanted))
         m.d.sync += complete.eq(complete + came - Mux(enough, wanted, 0))
@@ -199,18 +199,6 @@ class WindowBuffer(wiring.Component):
             m.d.sync += [granted.eq(1), row.eq(Mux(row == len(needed) - 1, 0, row + 1))]
         with m.Elif(begins):
             m.d.sync += granted.eq(0)
-
-    def _of_row(self, m: Module, row: Value, numbers: list[int], *, name: str) -> Signal:
-        """``numbers[row]``; most numbers are equal."""
-        usual = max(set(numbers), key=numbers.count)
-        number = Signal(range(max(numbers) + 1), name=name)
-        m.d.comb += number.eq(usual)
-        with m.Switch(row):
-            for index, each in enumerate(numbers):
-                if each != usual:
-                    with m.Case(index):
-                        m.d.comb += number.eq(each)
-        return number
 
     def _outside(self, walk: Walk, loops: Sequence[Loop]) -> dict[tuple[int, int], Value]:
         """Whether the current pixel is padding, for each of the `taps`, row by row."""

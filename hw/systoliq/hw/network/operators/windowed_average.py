@@ -64,7 +64,7 @@ class WindowedAverageOperator(AverageOperator[network.WindowedAverage]):
             return
         if window := self.window_memory(parallelism):
             yield window
-        yield Memory(256, signed_bits(*sums.entries), constant=True, count=lanes)
+        yield Memory(256, signed_bits(*sums.tables[0]), constant=True, count=lanes)
         yield Memory(255, sums.bits, constant=True, count=lanes)
         yield Memory(32, 8 * lanes + 1)
 
