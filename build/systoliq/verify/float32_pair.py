@@ -2,7 +2,7 @@
 
 An independent implementation, written from docs/networks.md and IEEE 754 alone, without numpy and without
 `systoliq.golden`. With f() rounding to float32, y = rint(f(r / y_scale)) + zy, saturated, where r is the lesser or
-greater of f(a_scale (a - za)) and f(b_scale (b - zb)), or their difference, rounded to float32.
+greater of f(a_scale (a - za)) and f(b_scale (b - zb)), or their sum or difference, rounded to float32.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from .package import RefusedError
 __all__ = ["float32_pairs"]
 
 _FUNCTIONS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
+    "sum": lambda a, b: float32(a + b),
     "difference": lambda a, b: float32(a - b),
     "minimum": min,
     "maximum": max,

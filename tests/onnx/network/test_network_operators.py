@@ -75,26 +75,41 @@ def test_all_pairs(draws, operator, form, kind, tmp_path):
         assert operators == {f"QLinear{operator}"}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("operator", ["Sub", "Min", "Max"])
-def test_all_pairs_in_float(operator, kind, tmp_path):
-    """Also behind a Relu or Clip, with an output of the other type, and where both are the same tensor."""
+@pytest.mark.parametrize(("kind", "other"), [*itertools.product(KINDS, KINDS)])
+@pytest.mark.parametrize("operator", ["Add", "Sub", "Min", "Max"])
+def test_all_pairs_in_float(operator, kind, other, tmp_path):
+    """Also of two types, behind a Relu or Clip, with an output of another type, and where both are the same tensor."""
     rng = np.random.default_rng(4)
-    a, b = (x.reshape(1, -1) for x in np.meshgrid(codes(kind), codes(kind)))
-    for draw in range(2 * SCALES):
-        constants = parameters(rng, kind, "a", "b", "y") | {"low": np.float32(-0.3), "high": np.float32(0.4)}
+    a, b = (x.reshape(1, -1) for x in np.meshgrid(codes(kind), codes(other)))
+    for draw in range(SCALES):
+        constants = parameters(rng, kind, "a", "y") | {"low": np.float32(-0.3), "high": np.float32(0.4)}
+        constants |= parameters(rng, other, "b")
         made = kind
         if draw % 3 == 0:
             made = "uint8" if kind == "int8" else "int8"
             constants["yz"] = rng.choice(codes(made)).astype(made).reshape(())
         behind = ["f = Identity(r)", "f = Relu(r)", "f = Clip(r, low, high)"][draw % 3]
         second = "fa" if draw % 5 == 4 else "fb"
-        head = f"g ({kind}[1, 65536] a, {kind}[1, 65536] b) => ({made}[1, 65536] y)"
+        head = f"g ({kind}[1, 65536] a, {other}[1, 65536] b) => ({made}[1, 65536] y)"
         if second == "fa":
-            head = head.replace(f", {kind}[1, 65536] b", "")
+            head = head.replace(f", {other}[1, 65536] b", "")
         body = between(f"r = {operator}(fa, {second}) {behind}", *("a" if second == "fa" else "ab"))
         inputs = {"a": a} | ({} if second == "fa" else {"b": b})
         _, operators = compare(tmp_path, head, body, constants, inputs)
+        assert operator in operators or operators == {"QLinearAdd"}  # if a Relu has no effect
+
+
+@pytest.mark.parametrize("constant", ["a", "b"])
+def test_a_constant_of_another_type(constant, tmp_path):
+    """The computed tensor is brought to the constant's type, on either side of a difference."""
+    rng = np.random.default_rng(6)
+    x = "b" if constant == "a" else "a"
+    for operator in ("Add", "Sub"):
+        constants = parameters(rng, "uint8", x, "y") | parameters(rng, "int8", constant)
+        constants[constant] = rng.integers(-128, 128, (1, 256)).astype(np.int8)
+        head = f"g (uint8[1, 256] {x}) => (uint8[1, 256] y)"
+        body = between(f"f = {operator}(fa, fb)", "a", "b")
+        _, operators = compare(tmp_path, head, body, constants, {x: codes("uint8").reshape(1, -1)})
         assert operator in operators
 
 

@@ -254,7 +254,12 @@ def _behind(reader: Reader, node: NodeProto, name: str, value: Pending, applied:
             f"{reader.graph.source(name)}"
         )
     return Pending(
-        node=value.node, shape=value.shape, make=value.make, clamps=(*value.clamps, node), followers=value.followers + 1
+        node=value.node,
+        shape=value.shape,
+        make=value.make,
+        real=value.real,
+        clamps=(*value.clamps, node),
+        followers=value.followers + 1,
     )
 
 

@@ -108,15 +108,19 @@ def _behind_sum(reader: Reader, node: NodeProto, value: Pending) -> Pending:
     if len(reader.graph.consumers(node.input[0])) != 1:
         raise NotTakenError(f"its input {node.input[0]!r} must have this one use, as it is not yet quantized")
 
-    def make(y: Tensor) -> tuple[Node, ...]:
-        inner = y.replace(name=node.input[0], shape=value.shape)
-        return (*value.make(inner), Move(name=named(node), inputs=(inner,), output=y, movement=movement))
+    def moved(make: Make) -> Make:
+        def both(y: Tensor) -> tuple[Node, ...]:
+            inner = y.replace(name=node.input[0], shape=value.shape)
+            return (*make(inner), Move(name=named(node), inputs=(inner,), output=y, movement=movement))
+
+        return both
 
     reader.fold(node, value.node)
     return Pending(
         node=value.node,
         shape=moved_shape(value.shape, [movement]),
-        make=make,
+        make=moved(value.make),
+        real=None if value.real is None else moved(value.real),
         clamps=value.clamps,
         followers=value.followers + 1,
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from systoliq.golden.network import Addition, Multiplication, Node, RealPair, Tensor
+from systoliq.golden.network import Addition, Multiplication, Node, RealPair, Table, Tensor
 
 from ..node import NotTakenError
 from .functions import given_alone, with_number
@@ -89,7 +89,15 @@ def _binary(reader: Reader, node: NodeProto, values: list[Value], kind: Pairing)
         for name, value in zip(node.input, values, strict=True)
     )
     make, shape = _of_two(node, a, b, kind)
-    return Pending(node=node, shape=shape, make=make)
+    if kind is Multiplication:
+        return Pending(node=node, shape=shape, make=make)
+    real = _in_float(node, a, b, partial(RealPair, function="sum") if kind is Addition else kind)
+
+    def either(y: Tensor) -> tuple[Node, ...]:
+        """As onnxruntime: QLinearAdd takes tensors of one type."""
+        return make(y) if kind is Addition and a.format == b.format == y.format else real(y)
+
+    return Pending(node=node, shape=shape, make=either, real=real)
 
 
 def qlinear_add(reader: Reader, node: NodeProto) -> Value:
@@ -121,6 +129,27 @@ def _of_two(node: NodeProto, a: Tensor, b: Tensor, kind: Pairing) -> tuple[Make,
         return (kind(name=named(node), inputs=(a, b), output=y, **exchanged),)
 
     return make, shape
+
+
+def _in_float(node: NodeProto, a: Tensor, b: Tensor, kind: Pairing) -> Make:
+    """Two tensors in float32, the second as integers of the first's type: a table moves its zero point."""
+
+    def make(y: Tensor) -> tuple[Node, ...]:
+        first, second = (b, a) if a.value is not None else (a, b)  # a constant has nothing before it
+        moves = []
+        if first.format != second.format:
+            shift = second.format.min - first.format.min
+            moved = first.replace(
+                name=f"{y.name}: {first.name} as {second.format}",
+                format=second.format,
+                zero_point=first.zero_point + shift,
+            )
+            moves.append(Table(name=f"{named(node)}: types", inputs=(first,), output=moved, entries=moved.codes))
+            first = moved
+        inputs = (second, first) if a.value is not None else (first, second)
+        return (*moves, kind(name=named(node), inputs=inputs, output=y))
+
+    return make
 
 
 def _repeats(a: tuple[int, ...], b: tuple[int, ...]) -> bool:

@@ -174,7 +174,7 @@ def _clamped(graph: Graph, node: NodeProto, value: Pending, y: Tensor) -> tuple[
     if (entries == y.codes).all():
         return value.make(y)
     whole = y.replace(name=f"{y.name}: not clipped")
-    made = value.make(whole)
+    made = (value.real or value.make)(whole)
     if not any(isinstance(each, Convolution | Dense | RealPair) for each in made):
         low, high = (float(each) for each in y.dequantize(entries[[0, -1]]))
         raise NotTakenError(

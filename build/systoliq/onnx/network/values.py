@@ -62,7 +62,8 @@ class Pending:
 
     `counts`: the result is integers already, of that tensor's format, scale and zero point, as operators leave it that
     only choose among integers. `table`: it is a function of that tensor's integers, one by one. `biased` gives the
-    sum with a constant, named. `clamps` are the Relu and Clip that follow. `followers` counts the operators that were
+    sum with a constant, named. `real` makes what onnxruntime computes before a Relu or Clip that has an effect, if that
+    is not the same. `clamps` are the Relu and Clip that follow. `followers` counts the operators that were
     taken behind `node` already: a NotTakenError where they are more than `FOLLOWERS`.
     """
 
@@ -72,6 +73,7 @@ class Pending:
     counts: Tensor | None = None
     table: tuple[Tensor, Function] | None = None
     biased: Callable[[str], Make] | None = None
+    real: Make | None = None
     clamps: tuple[NodeProto, ...] = ()
     followers: int = 0
 

@@ -1,7 +1,8 @@
-"""Functions of two real numbers in float32 between DequantizeLinear and QuantizeLinear: Sub, Min and Max.
+"""Functions of two real numbers in float32 between DequantizeLinear and QuantizeLinear: Sub, Min, Max and some Add.
 
-onnxruntime has no integer operators for them: with f rounding to float32, a difference is
-rint(f(f(f(a_scale (a - za)) - f(b_scale (b - zb))) / y_scale)) + zy, saturated.
+onnxruntime has no integer operators for them, and for Add none of tensors of different types, nor for one before a
+Relu that has an effect. With f rounding to float32, a difference is
+rint(f(f(f(a_scale (a - za)) - f(b_scale (b - zb))) / y_scale)) + zy, saturated; a sum has + for -.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from .node import Node
 
 __all__ = ["RealPair"]
 
-_FUNCTIONS = {"difference": np.subtract, "minimum": np.minimum, "maximum": np.maximum}
+_FUNCTIONS = {"sum": np.add, "difference": np.subtract, "minimum": np.minimum, "maximum": np.maximum}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RealPair(Node):
-    """`function` of two tensors, broadcast: "difference", "minimum" or "maximum"."""
+    """`function` of two tensors, broadcast: "sum", "difference", "minimum" or "maximum"."""
 
     function: str
 

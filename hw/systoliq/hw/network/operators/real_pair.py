@@ -1,4 +1,4 @@
-"""Pairs of real numbers: a difference as the sum of two tables, a minimum or maximum as the extremum of two tables."""
+"""Pairs of real numbers: a sum or difference of two tables, a minimum or maximum as the extremum of two tables."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from ..recipe import Recipe
 
 __all__ = ["RealPairOperator"]
 
+_SUMS = ("sum", "difference")
+
 
 class RealPairOperator(PairOperator[network.RealPair]):
     """Each operand by a table of its own. As QuantizeLinear rises, the extremum may come after it."""
@@ -27,11 +29,11 @@ class RealPairOperator(PairOperator[network.RealPair]):
     node_type = network.RealPair
 
     def build(self, recipe: Recipe) -> wiring.Component:
-        """Lanes of two tables, and their sum or extremum. Raises ValueError if no two tables give all differences."""
+        """Lanes of two tables, and their sum or extremum. Raises ValueError if no two tables give all sums."""
         node = self.node
         operand, output = node.inputs[0].format, node.output.format
-        if node.function == "difference":
-            tables = self.sum_tables("differences")
+        if node.function in _SUMS:
+            tables = self.sum_tables(f"{node.function}s")
             return self.build_pairwise(lambda kind: SumOfTables(tables, operand, cells=recipe.cells, kind=kind), recipe)
         a, b = (node.output.quantize(tensor.dequantize(tensor.codes)).tolist() for tensor in node.inputs)
         greater = node.function == "maximum"
@@ -42,7 +44,7 @@ class RealPairOperator(PairOperator[network.RealPair]):
         return self.build_pairwise(lane, recipe)
 
     def table_memory(self, lanes: int) -> Memory:
-        bits = 16 if self.node.function == "difference" else 8
+        bits = 16 if self.node.function in _SUMS else 8
         return Memory(256, bits, constant=True, count=2 * lanes)
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
