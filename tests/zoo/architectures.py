@@ -68,6 +68,19 @@ class Net(Builder):
         self.add("BatchNormalization", self.last, *(self.constant(each.astype(np.float32)) for each in draws))
         return self
 
+    def group_norm(self, groups: int, size: int) -> Net:
+        """GroupNormalization of images of `size` x `size`, as PyTorch exports it."""
+        c, shapes = self.channels, ([0, groups, -1], [1, self.channels, size, size])
+        ones, zeros = (self.constant(np.full(groups, number, np.float32)) for number in (1, 0))
+        by_channel = [self.rng.uniform(0.5, 1.5, (c, 1, 1)), self.rng.normal(0, 0.3, (c, 1, 1))]
+        gain, shift = (self.constant(each.astype(np.float32)) for each in by_channel)
+        self.add("Reshape", self.last, self.constant(np.array(shapes[0])))
+        self.add("InstanceNormalization", self.last, ones, zeros)
+        self.add("Reshape", self.last, self.constant(np.array(shapes[1])))
+        self.add("Mul", self.last, gain)
+        self.add("Add", self.last, shift)
+        return self
+
     def squeeze_excite(self, inner: int) -> Net:
         """Scales for the channels from the average of the image."""
         x, c = self.here
@@ -323,6 +336,10 @@ def segmentation() -> Builder:
     return Net(2, 8, 8).conv2(4, stride=2).relu2().conv2(4, dilation=2).relu2().conv2(3, 1).up("linear")
 
 
+def group_norms() -> Builder:
+    return Net(2, 6, 6).conv2(4).group_norm(2, 6).relu2().conv2(4, stride=2).group_norm(4, 3).relu2().head()
+
+
 ARCHITECTURES: dict[str, Callable[[], Builder]] = {
     "mlp": mlp, "autoencoder": autoencoder, "lenet": lenet, "vgg": vgg, "resnet": resnet, "resnet50": resnet50,
     "mobilenet": mobilenet, "mobilenet_v2": mobilenet_v2, "mobilenet_v3": mobilenet_v3, "efficientnet": efficientnet,
@@ -331,6 +348,6 @@ ARCHITECTURES: dict[str, Callable[[], Builder]] = {
     "unet, transposed": unet("transposed"), "yolo": yolo, "tcn": tcn, "ecg": ecg, "ds_cnn": ds_cnn,
     "conv_autoencoder": conv_autoencoder, "transposed_autoencoder": transposed_autoencoder,
     "super_resolution": super_resolution, "dilated": dilated,
-    "segmentation": segmentation,
+    "segmentation": segmentation, "group_norms": group_norms,
 }  # fmt: skip
 """Each float model by name."""

@@ -22,7 +22,7 @@ from .network.pools import (
     reduce_mean,
 )
 from .network.quantizers import dequantize_linear, quantize_linear
-from .network.rowwise import layer_normalization, qlinear_softmax, softmax
+from .network.rowwise import instance_normalization, layer_normalization, qlinear_softmax, softmax
 from .network.sums import conv, dense, dense_operator, qlinear_conv
 from .network.transposed import conv_transpose
 from .node import MOVES
@@ -121,6 +121,7 @@ _FUNCTIONS = (
     Operator("QLinearSigmoid", _MICROSOFT, inputs=(*_A, *_Y), least=4, network=qlinear_function),
     Operator("QLinearLeakyRelu", _MICROSOFT, inputs=(*_A, *_Y), least=4, network=qlinear_function),
     Operator("LayerNormalization", network=layer_normalization, by_row=True),
+    Operator("InstanceNormalization", network=instance_normalization),
     Operator("Softmax", network=softmax, by_row=True),
     Operator("QLinearSoftmax", _MICROSOFT, inputs=(*_A, *_Y), least=5, network=qlinear_softmax),
 )

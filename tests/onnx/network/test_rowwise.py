@@ -171,3 +171,52 @@ def test_elements_along_a_dimension_that_is_turned_twice_take_no_hardware(tmp_pa
     network = read_network(write(tmp_path / "model.onnx", text, constants))
     stages = [node for node in network.nodes if operator_of(node).is_stage]
     assert [type(node).__name__ for node in stages] == ["Convolution", "LayerNormalization", "Convolution"]
+
+
+def instance(path, rng, shape, *, gain=1.0, shift=0.0):
+    """An InstanceNormalization of int8; `gain` and `shift`: numbers, or one for each channel."""
+    channels = shape[1]
+    constants = {
+        "as": np.float32(rng.uniform(0.005, 0.05)), "az": np.int8(rng.integers(-60, 60)),
+        "ys": np.float32(rng.uniform(0.015, 0.04)), "yz": np.int8(rng.integers(-20, 20)),
+        "g": np.broadcast_to(np.float32(gain), channels), "b": np.broadcast_to(np.float32(shift), channels),
+    }  # fmt: skip
+    text = f"""g (float[{", ".join(map(str, shape))}] x) => (float[n, c, h, w] y) {{
+        a = QuantizeLinear(x, as, az) fa = DequantizeLinear(a, as, az) f = InstanceNormalization(fa, g, b)
+        q = QuantizeLinear(f, ys, yz) y = DequantizeLinear(q, ys, yz) }}"""
+    return write(path, text, constants)
+
+
+def test_instance_normalization(tmp_path):
+    """A float32 kernel may be on the other side of a tie, rarely, and never further away."""
+    rng = np.random.default_rng(8)
+    count = wrong = 0
+    for draw, shape in enumerate([(4, 3, 5, 7), (2, 8, 16, 16), (1, 2, 1, 2), (2, 4, 24, 30), (8, 6, 20, 20)] * 2):
+        number = {} if draw % 2 else {"gain": rng.uniform(0.3, 2), "shift": rng.normal(0, 0.3)}
+        path = instance(tmp_path / "m.onnx", rng, shape, **number)
+        network = read_network(path)
+        (x,), (y,) = network.inputs, network.outputs
+        assert sum(isinstance(node, LayerNormalization) for node in network.nodes) == 1
+        image = np.clip(np.rint(rng.normal(0, rng.uniform(3, 60), x.shape)), -128, 127).astype(np.int8)
+        golden = network.golden({x.name: image})[y.name]
+        expected = session(onnx.load(path)).run(["y"], {"x": x.dequantize(image)})[0]
+        away = np.abs(golden - np.rint(expected / y.scale) - y.zero_point)
+        assert away.max() <= 1
+        count, wrong = count + away.size, wrong + np.count_nonzero(away)
+    assert count > 50_000
+    assert wrong <= 2
+
+
+@pytest.mark.parametrize(
+    ("shape", "numbers", "message"),
+    [
+        ((1, 2, 4, 4), {"gain": [1, 2]}, "its scale must be the same number for all channels, not 1 to 2: export it"),
+        ((1, 2, 4, 4), {"shift": [0.5, 2]}, "its bias must be the same number for all channels, not 0.5 to 2: export"),
+        ((1, 2, 1, 1), {}, "it must normalize 2 to 4096 pixels, not 1"),
+        ((1, 2, 65, 64), {}, "it must normalize 2 to 4096 pixels, not 4160"),
+    ],
+)
+def test_instance_normalization_that_is_refused(shape, numbers, message, tmp_path):
+    path = instance(tmp_path / "m.onnx", np.random.default_rng(1), shape, **numbers)
+    with pytest.raises(InputError, match=message):
+        read_network(path)

@@ -1,7 +1,9 @@
-"""Operators on all elements along one dimension, in QDQ form and of com.microsoft: Softmax, LayerNormalization.
+"""Operators on all elements along one dimension, in QDQ form and of com.microsoft: Softmax, LayerNormalization; and
+InstanceNormalization, along the pixels of each channel.
 
     channels along the dimension    the operator itself
     any other dimension             Transpose, Reshape to [batch, rows, elements], the operator, and both back
+    pixels                          Reshape to [batch, channels, pixels], the operator, and back
 
 Moves that change no order take no hardware.
 """
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from systoliq.golden.network import LayerNormalization, Move, Node, Reshape, Softmax, Tensor, Transpose
+from systoliq.golden.network.normalization import MOST_CHANNELS
 
 from ..graph import Graph
 from ..node import NotTakenError, attribute
@@ -27,7 +30,7 @@ from .values import Make, Pending, Value
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["along", "layer_normalization", "qlinear_softmax", "softmax"]
+__all__ = ["along", "instance_normalization", "layer_normalization", "qlinear_softmax", "softmax"]
 
 _EACH_AXIS = 13
 """The first opset in which Softmax works along one dimension, and not along all from `axis` on."""
@@ -68,6 +71,48 @@ def layer_normalization(reader: Reader, node: NodeProto) -> Value:
         return LayerNormalization(name=named(node), inputs=(x,), output=y, gain=gain, shift=shift, epsilon=epsilon)
 
     return Pending(node=node, shape=x.shape, make=along(node, x, axis, operator))
+
+
+def instance_normalization(reader: Reader, node: NodeProto) -> Value:
+    """Inputs: x behind a DequantizeLinear; scale and bias, constant, each one number for all channels.
+
+    The pixels of each channel are a row, which a LayerNormalization computes.
+    """
+    graph, x = reader.graph, reader.tensor(node.input[0])
+    gain, shift = (
+        real_constant(graph, name, role) for name, role in zip(node.input[1:], ("scale", "bias"), strict=True)
+    )
+    for role, numbers in (("scale", gain), ("bias", shift)):
+        if len(x.shape) < 3 or numbers.shape != x.shape[1:2]:
+            raise NotTakenError(
+                f"its {role} must have a number for each channel of [batch, channels, ...], not the shape "
+                f"{list(numbers.shape)} beside {list(x.shape)}"
+            )
+        if (numbers != numbers[0]).any():
+            raise NotTakenError(
+                f"its {role} must be the same number for all channels, not {numbers.min():.6g} to {numbers.max():.6g}: "
+                "export it without affine parameters, and put a Mul and an Add by channel behind it"
+            )
+    pixels = math.prod(x.shape[2:])
+    if not 2 <= pixels <= MOST_CHANNELS:
+        raise NotTakenError(f"it must normalize 2 to {MOST_CHANNELS} pixels, not {pixels}")
+    rows = (x.shape[0], x.shape[1], pixels)
+    epsilon = np.float32(attribute(node, "epsilon", 1e-5))
+
+    def make(y: Tensor) -> tuple[Node, ...]:
+        name = named(node)
+        given, made = (
+            each.replace(name=f"{y.name}: {what}", shape=rows)
+            for each, what in ((x, "rows of input"), (y, "rows of output"))
+        )
+        gains, shifts = (np.full(pixels, numbers[0]) for numbers in (gain, shift))
+        return (
+            Move(name=f"{name}: rows", inputs=(x,), output=given, movement=Reshape(rows[1:])),
+            LayerNormalization(name=name, inputs=(given,), output=made, gain=gains, shift=shifts, epsilon=epsilon),
+            Move(name=f"{name}: no rows", inputs=(made,), output=y, movement=Reshape(y.shape[1:])),
+        )
+
+    return Pending(node=node, shape=x.shape, make=make)
 
 
 def _opset(graph: Graph) -> int:

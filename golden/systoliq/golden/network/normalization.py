@@ -24,11 +24,11 @@ import numpy.typing as npt
 
 from .node import Node
 
-__all__ = ["FRACTION", "LayerNormalization", "Steps"]
+__all__ = ["FRACTION", "MOST_CHANNELS", "LayerNormalization", "Steps"]
 
 FRACTION = 24
 """Bits of p behind the point."""
-_LONGEST = 4096
+MOST_CHANNELS = 4096
 _MOST_SHIFT = 1 << 13  # of a shift in steps of the output
 
 
@@ -69,8 +69,8 @@ class LayerNormalization(Node):
             value.flags.writeable = False
             object.__setattr__(self, name, value)
         object.__setattr__(self, "epsilon", np.float32(self.epsilon))
-        if not 2 <= self.length <= _LONGEST:
-            raise ValueError(f"{self.name!r} must normalize 2 to {_LONGEST} channels, not {self.length}")
+        if not 2 <= self.length <= MOST_CHANNELS:
+            raise ValueError(f"{self.name!r} must normalize 2 to {MOST_CHANNELS} channels, not {self.length}")
         if not (np.isfinite(self.epsilon) and self.epsilon > 0):
             raise ValueError(f"epsilon of {self.name!r} must be positive and finite, not {float(self.epsilon)!r}")
         if self._offset >= 1 << 48:
