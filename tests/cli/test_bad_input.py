@@ -36,7 +36,7 @@ OPTIONS = {
     "unknown preset": (
         "resnet50",
         [],
-        "SOURCE must be resnet8-fc, digits, digits-cnn, array, engine, a layer file .npz or a model .onnx, not",
+        "digits, digits-cnn, digits-vit, array, engine, a layer file .npz or a model .onnx, not",
     ),
     "preset with letters exchanged": ("resent8-fc", [], "not 'resent8-fc': did you mean resnet8-fc?"),
     "suffix with letters exchanged": ("layer.nzp", [], "not 'layer.nzp': did you mean layer.npz?"),

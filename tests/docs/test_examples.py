@@ -19,10 +19,17 @@ SAID = {
     "larger_design": "passed: 1 of 1 tests of the larger design",
     "engine": "a batch: 0 of 105 outputs differ",
     "train_digits_cnn": "digits_cnn.onnx: 6177 bytes, accuracy 0.9",
+    "train_digits_vit": "digits_vit.onnx: 37589 bytes, accuracy 0.9",
     "explore": "smallest with an accuracy of 0.96: 1 x 2 x 1",
 }
-NEEDED = {"engine": ("verilator", "c++", "libpython"), "explore": (), "train_digits_cnn": ()}  # the others: Icarus
-SECONDS = 120  # the longest takes half a minute on an idle machine, with an empty cache
+NEEDED = {
+    "engine": ("verilator", "c++", "libpython"),
+    "explore": (),
+    "train_digits_cnn": (),
+    "train_digits_vit": (),
+}  # the others: Icarus
+LONG = ("train_digits_vit",)
+SECONDS = 300  # the longest takes a minute on an idle machine, with an empty cache
 
 
 def test_all_examples_are_here():
@@ -30,7 +37,10 @@ def test_all_examples_are_here():
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.simulator) for name in SAID])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.simulator, *([pytest.mark.slow] if name in LONG else [])]) for name in SAID],
+)
 def test_example(name, tmp_path):
     for tool in NEEDED.get(name, ("icarus", "libpython")):
         if not (found := find(tool)).found:

@@ -18,6 +18,7 @@ from systoliq.golden.network import Network
 
 from ..design import Design
 from ..design.design import Arrays
+from ..design.presets import DIGITS_NETWORKS
 from ..errors import InputError
 from ..explore.precision.data import digits_data, network_inputs
 from ..quantize.calibration import Samples
@@ -95,7 +96,7 @@ def _of_network(source: str, net: Network, data: Path | None, samples: Samples |
         inputs = network_inputs(data, arrays, net)
         check_labels(data, arrays.get("labels"), inputs.values())
         return Images(arrays=inputs, labels=arrays.get("labels"), origin=data.name, nested=True)
-    if source == "digits-cnn":
+    if source in DIGITS_NETWORKS:
         found = digits_data(net)
         return Images(arrays=dict(found.inputs), labels=found.classes, origin=found.origin, nested=True)
     tensors = {each.tensor.name: (each.tensor.shape[1:], each.tensor.format) for each in net.sources}

@@ -48,7 +48,7 @@ Boards
 
 DIR/report.html begins with the answer: whether it fits, images a second, latency, accuracy, sizes. The archive of
 --data has an array [M, ...] for each input, and labels [M] for the accuracy. Without it, the presets digits and
-digits-cnn use their own images; other sources use random ones.
+digits-cnn and digits-vit use their own images; other sources use random ones.
 
 The same command resumes where the last one stopped: steps whose inputs have not changed are kept. The last steps take
 minutes; --until verify stops before them. Needs: pip install 'systoliq[demo,board]' (until verify: 'systoliq[demo]').

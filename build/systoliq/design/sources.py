@@ -23,13 +23,14 @@ from ..onnx.products import list_products, split_source
 from .array import ArrayDesign, ArrayOptions
 from .design import Design
 from .digits_cnn import digits_cnn
+from .digits_vit import digits_vit
 from .dma_engine import DmaEngineDesign
 from .engine import EngineDesign, EngineOptions
 from .layer import LayerDesign, LayerOptions
 from .network import NetworkDesign, NetworkOptions
 from .network.ends import check_ends
 from .options import Options
-from .presets import PRESETS
+from .presets import DIGITS_NETWORKS, PRESETS
 
 __all__ = ["open_layer", "open_network", "open_source", "resnet8_fc_layer"]
 
@@ -132,8 +133,8 @@ def open_network(source: str) -> tuple[Network, str] | None:
 
 def _opened(source: str) -> tuple[Network, str, list[str]] | None:
     """Like `open_network`, with notes on the host's part."""
-    if source == "digits-cnn":
-        return *digits_cnn(), []
+    if source in DIGITS_NETWORKS:
+        return *(digits_cnn() if source == "digits-cnn" else digits_vit()), []
     if source.endswith(".npz") and is_network_file(source):
         return _checked(load_network(source), source), f"the network file {Path(source).name}", []
     if not is_model(source) or split_source(source)[1] is not None:
@@ -181,7 +182,7 @@ def open_layer(source: str, weights: Path | None) -> tuple[MatMulLayer, str]:
 
         trained = train_digits()
         return trained.layer, trained.origin
-    if source in ("digits-cnn", "engine"):
+    if source in (*DIGITS_NETWORKS, "engine"):
         raise InputError(f"SOURCE must be one layer here, not {'the network ' * (source != 'engine')}{source}")
     if is_model(source):
         if open_network(source) is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import onnx
 import onnxruntime
 from onnx import helper
 
-from systoliq.golden.network import Network
+from systoliq.golden.network import Network, Node
 
 INTEGRAL = ("QuantizeLinear", "QGemm", "QLinear")
 CHOOSING = ("MaxPool", "Resize", "Concat", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Identity")
@@ -97,3 +98,37 @@ def write(path: Path, text: str, constants: Mapping[str, Any], *, opset: int = 1
     model.graph.initializer.extend(held)
     onnx.save(model, path)
     return path
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeFound:
+    """What golden's `node` gives for onnxruntime's integers: how many were compared, how many are others, and by how
+    much at most.
+    """
+
+    node: Node
+    compared: int
+    wrong: int
+    furthest: int
+
+
+def by_node(path: Path, network: Network, inputs: Mapping[str, np.ndarray]) -> list[NodeFound]:
+    """Compare each node whose inputs and output the model names with onnxruntime, so that no difference goes on.
+
+    Moves that the model does not name are made by golden.
+    """
+    model, names = seen(path, network)
+    known = dict(zip(names, session(model).run(names, inputs), strict=True))
+    found = []
+    for node in network.nodes:
+        given = [
+            known[x.name].reshape(-1, *x.shape[1:]) if x.value is None else np.asarray(x.value) for x in node.inputs
+        ]
+        made = node.apply(*given)
+        wanted = known.setdefault(node.output.name, made).reshape(made.shape)
+        apart = np.abs(made.astype(np.int64) - wanted)
+        if node.output.name in names:
+            found.append(
+                NodeFound(node=node, compared=made.size, wrong=int((apart > 0).sum()), furthest=int(apart.max()))
+            )
+    return found

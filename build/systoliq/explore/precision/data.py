@@ -136,7 +136,7 @@ def _reference(path: Path, outputs: npt.NDArray[Any], count: int, classes: int) 
 
 
 def digits_data(net: Network) -> NetworkData:
-    """The test images of scikit-learn's digits, for the preset digits-cnn."""
+    """The test images of scikit-learn's digits, for the presets digits-cnn and digits-vit."""
     from ...design.digits import split_digits  # needs scikit-learn, which only the presets ask for
 
     _, images, _, labels = split_digits()

@@ -10,6 +10,7 @@ from pathlib import Path
 from systoliq.golden.network import Network
 
 from ...design.network import NetworkDesign
+from ...design.presets import DIGITS_NETWORKS
 from ...design.sources import open_network
 from ...errors import InputError
 from ...synth.targets import TARGETS
@@ -105,7 +106,8 @@ def _opened(source: str | Network) -> tuple[Network, str]:
         return source, "a network given in Python"
     opened = open_network(source)
     if opened is None:
-        raise InputError(f"SOURCE must be a network for --bits: digits-cnn or a model FILE.onnx, not {source!r}")
+        named = ", ".join(DIGITS_NETWORKS)
+        raise InputError(f"SOURCE must be a network for --bits: {named} or a model FILE.onnx, not {source!r}")
     return opened
 
 
@@ -114,6 +116,6 @@ def _data(source: str | Network, data: Path | NetworkData | None, net: Network) 
         return data
     if data is not None:
         return read_network_data(data, net)
-    if source == "digits-cnn":
+    if source in DIGITS_NETWORKS:
         return digits_data(net)
     raise InputError("data must be given: an archive with the network's inputs and labels, or its reference outputs")
