@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 
 from ..errors import InputError
-from . import ecp5, gowin, ice40
+from . import ecp5, gatemate, gowin, ice40, nexus
 from .description import Board
 
 __all__ = ["BOARDS", "open_board"]
 
-BOARDS: Mapping[str, Board] = {board.name: board for board in (*ice40.BOARDS, *ecp5.BOARDS, *gowin.BOARDS)}
+BOARDS: Mapping[str, Board] = {
+    board.name: board for board in (*ice40.BOARDS, *ecp5.BOARDS, *gowin.BOARDS, *nexus.BOARDS, *gatemate.BOARDS)
+}
 
 
 def open_board(name: str) -> Board:

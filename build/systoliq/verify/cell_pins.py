@@ -27,7 +27,10 @@ CELL_OUTPUTS: Mapping[str, Mapping[str, int]] = {
     "MULT9X9": {"DOUT": 18, "SOA": 9, "SOB": 9},
     "MULT18X18": {"DOUT": 36, "SOA": 18, "SOB": 18},
     "ALU": {"SUM": 1, "COUT": 1},
+    "MULTADDSUB9X9WIDE": {"Z": 54},
     "SB_MAC16": {"O": 32, "CO": 1, "ACCUMCO": 1, "SIGNEXTOUT": 1},
     "DSP48E2": {**_CASCADES_OF_DSP48E2, **dict.fromkeys(_FLAGS_OF_DSP48E2, 1)},
 }
-"""Pins by kind of cell (Lattice FPGA-TN-02205, FPGA-TN-02204, FPGA-TN-02007; Gowin UG287, UG288; AMD UG579)."""
+"""Pins by kind of cell (Lattice FPGA-TN-02205, FPGA-TN-02204, FPGA-TN-02007, FPGA-TN-02096; Gowin UG287, UG288; AMD
+UG579).
+"""

@@ -26,9 +26,10 @@ LIMB_BITS = {
     "ecp5-lut": 17,
     "ice40": 15,
     "gowin": 17,
+    "nexus": 17,
 }  # unsigned bits that fit a signed operand of the cell
 _FEW = 4  # bits that are not worth a cell
-_SMALL_CELL_BITS = 9  # operand bits of Gowin's smaller multiplier; two of them replace a larger one
+_SMALL_CELL_BITS = 9  # operand bits of Gowin's and Nexus' smaller multiplier; two of them replace a larger one
 _SAME = {
     "ecp5-alu": "ecp5",
     "ecp5-pair": "ecp5",
@@ -39,9 +40,9 @@ _PIPELINED = {"ecp5": mult18x18d, "gowin": gowin.multiplier}  # three cycles, an
 
 def cell_size(a_bits: int, b_bits: int, *, cells: str) -> int:
     """Return the number of multipliers of the part that one product of signed operands of up to 18 bits takes: Gowin
-    parts are counted in multipliers of 9 x 9 bits, and a wider product takes two.
+    and Nexus parts are counted in multipliers of 9 x 9 bits, and a wider product takes two.
     """
-    return 2 if cells == "gowin" and max(a_bits, b_bits) > _SMALL_CELL_BITS else 1
+    return 2 if cells in ("gowin", "nexus") and max(a_bits, b_bits) > _SMALL_CELL_BITS else 1
 
 
 class Multiplier(wiring.Component):

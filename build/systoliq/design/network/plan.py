@@ -17,6 +17,7 @@ from systoliq.golden import network
 from systoliq.hw.cells import LUT_CELLS, PAIR_CELLS, PLAIN_CELLS, family, is_ecp5
 from systoliq.hw.float32 import FLOAT32_BITS
 from systoliq.hw.hierarchy import mark_used
+from systoliq.hw.mac.nexus import multipliers_of
 from systoliq.hw.multiplier import WideMultiplier
 from systoliq.hw.network.operators import operator_of
 from systoliq.hw.network.parallelism import Parallelism
@@ -336,6 +337,8 @@ def _cells_of_products(node: network.Node, parallelism: Parallelism, cells: str)
         return -(-columns // 2) * parallelism.depth
     if chosen == "ice40" and parallelism.depth > 1:
         return columns * -(-parallelism.depth // 2)  # two to a cell, of operands of a byte at most
+    if chosen == "nexus":
+        return columns * multipliers_of(parallelism.depth)
     inferred = _INFERRED * operator_of(node).lanes(parallelism) if row_sums and chosen == "gowin" else 0
     return columns * parallelism.depth + inferred
 

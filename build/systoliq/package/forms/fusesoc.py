@@ -8,7 +8,11 @@ from .block import LIBRARY, VENDOR, VERSION, Block
 
 __all__ = ["fusesoc_core"]
 
-_FAMILIES = {"ecp5": ("ecp5",), "ice40": ("ice40",), "gowin": ("gowin",), "xilinx": ("xilinx",), "dsp48e2": ("xilinx",)}
+_FAMILIES = {
+    **{name: (name,) for name in ("ecp5", "ice40", "gowin", "xilinx")},
+    "dsp48e2": ("xilinx",),
+    "nexus": (),  # synth_nexus alone gives wrong products: see systoliq.synth.families.nexus
+}
 """Beginning of a set of cells -> what Yosys synthesizes them for; portable logic is for all."""
 
 

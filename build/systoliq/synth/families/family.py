@@ -47,7 +47,7 @@ class Placement:
         keys of a report (`lut_sites`, `ff`, `dsp`, `ram`), and for each the kinds of sites in nextpnr's report with the
         number that one counts as.
     output
-        option for the file with the result.
+        option for the file with the result; empty where it is not written out of context.
     seconds
         of an idle machine for a LUT site: a fit to runs of layers and networks of 1300 to 3000 sites (docs/boards.md).
     untimed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..target import Target
-from .family import Cells, Family, Placement
+from .family import Cells, Family, Packing, Placement
 
 __all__ = ["GATEMATE"]
 
@@ -39,7 +39,16 @@ GATEMATE = Family(
             "ff": {"CPE_FF": 1},
             "ram": {"RAM_HALF": 1},
         },
-        output="-oout",
+        output="",
         seconds=0.1,
+    ),
+    packing=Packing(
+        constraints="top.ccf",
+        constrain=("--vopt", "ccf=top.ccf"),
+        write=("--vopt", "out=top.txt"),
+        package="yowasp-nextpnr-himbaechel-gatemate",
+        command="yowasp-gmpack",
+        arguments=("top.txt", "top.bit"),
+        suffix=".bit",
     ),
 )

@@ -43,6 +43,7 @@ NEXUS = Family(
             synth="synth_lattice -family lifcl -noiopad -nodsp",
             before=_MULTIPLIERS,
             place=("--device", _DEVICE, "--router", "router1"),
+            cells="nexus",
             capacity={"lut_sites": 32256, "ff": 32256, "dsp": 112, "ram": 84},
             without_ports=True,
             mhz=200.0,
@@ -73,7 +74,7 @@ NEXUS = Family(
             "dsp": {"MULT9_CORE": 1},
             "ram": {"OXIDE_EBR": 1},
         },
-        output="--fasm",
+        output="",
         seconds=0.015,
     ),
     packing=Packing(

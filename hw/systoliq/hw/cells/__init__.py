@@ -24,12 +24,16 @@ __all__ = [
     "models_verilog",
 ]
 
-CELLS = ("portable", "ecp5", "ecp5-alu", "ecp5-pair", "ecp5-lut", "ice40", "gowin", "xilinx", "dsp48e2", "dsp48e2-pair")
+CELLS = (
+    "portable", "ecp5", "ecp5-alu", "ecp5-pair", "ecp5-lut", "ice40", "gowin", "nexus", "xilinx", "dsp48e2",
+    "dsp48e2-pair",
+)  # fmt: skip
 """Names of the sets of cells. ``portable`` is plain logic, and ``xilinx`` is plain logic in the shape of a DSP48, for
 Vivado to pack, and for Yosys on the 7 series; ``dsp48e2`` wires UltraScale's up by name, and ``dsp48e2-pair`` makes two
 products in each, for neighbouring columns. ``ecp5-alu`` adds in the cells that ``ecp5`` multiplies with: less logic, no
 timing to be had (`ecp5_alu`). ``ecp5-pair`` makes two products in each of ECP5's, for neighbouring columns.
-``ecp5-lut`` multiplies in lookup tables and carry chains, where ECP5's multipliers are all taken.
+``ecp5-lut`` multiplies in lookup tables and carry chains, where ECP5's multipliers are all taken. ``nexus`` makes four
+products and adds them up in each of Nexus' cells.
 """
 
 PLAIN_CELLS, LUT_CELLS, PAIR_CELLS = "portable", "ecp5-lut", "ecp5-pair"
@@ -43,6 +47,7 @@ _MODELS = {
     "ecp5-lut": _ECP5,
     "ice40": ("sb_mac16.v",),
     "gowin": ("mult9x9.v", "mult18x18.v", "alu.v"),
+    "nexus": ("multaddsub9x9wide.v",),
     "dsp48e2": ("dsp48e2.v",),
     "dsp48e2-pair": ("dsp48e2.v",),
 }

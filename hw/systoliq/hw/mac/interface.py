@@ -23,6 +23,7 @@ from .float8 import float8_form
 from .form import Form
 from .gowin import GowinForm
 from .ice40 import ice40_form
+from .nexus import nexus_form
 from .parts import Part
 from .xilinx import XilinxForm
 
@@ -35,6 +36,7 @@ _FORMS: dict[str, Callable[[ArrayConfig], Form]] = {
     "ecp5-lut": Ecp5LutForm,
     "ice40": ice40_form,
     "gowin": GowinForm,
+    "nexus": nexus_form,
     "xilinx": XilinxForm,
     "dsp48e2": Dsp48E2Form,
     "dsp48e2-pair": Dsp48E2PairForm,
