@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from systoliq.board.boards import BOARDS
+from systoliq.board.boards import BOARDS, open_board
 from systoliq.board.ecp5 import PLL as ECP5_PLL
+from systoliq.board.gatemate import PLL as GATEMATE_PLL
 from systoliq.board.ice40 import _FILTERS
 from systoliq.board.ice40 import PLL as ICE40_PLL
 
@@ -71,7 +72,7 @@ def test_gowin_is_not_slower_than_gowin_pll(board, device, mhz):
     assert any(each.dividers == (into, back, out) for each in BOARDS[board].pll.settings(27e6)), "theirs is one of ours"
 
 
-@pytest.mark.parametrize("name", BOARDS)
+@pytest.mark.parametrize("name", [name for name, board in BOARDS.items() if any(board.pll.settings(board.hz))])
 def test_any_frequency_gets_a_setting_not_above_it(name):
     board, rng = BOARDS[name], random.Random(name)
     every = [each.hz for each in board.pll.settings(board.hz)]
@@ -79,3 +80,18 @@ def test_any_frequency_gets_a_setting_not_above_it(name):
         found = board.pll.at_most(board.hz, hz)
         assert found.hz == max(each for each in every if each <= hz)
     assert board.pll.at_most(board.hz, min(every) * 0.99) is None
+
+
+def test_gatemate_has_whole_quarters_of_a_megahertz_by_dividers_of_economy_mode():
+    """Cologne Chip UG1001: the oscillator is at 1000 to 2000 MHz, a clock is it divided by 4 and an even number."""
+    for setting in GATEMATE_PLL.settings(10e6):
+        times, divided = setting.dividers
+        assert setting.mhz == 10 * times / divided
+        assert setting.mhz * 4 == int(setting.mhz * 4)
+        assert any(1000 < 4 * setting.mhz * even <= 2000 for even in range(2, 512, 2))
+    assert GATEMATE_PLL.at_most(10e6, 49.9e6).mhz <= 49.9
+    assert GATEMATE_PLL.at_most(10e6, 50e6).mhz == 50.0
+
+
+def test_the_oscillator_of_the_nexus_board_is_too_slow_for_the_pll():
+    assert open_board("crosslink-nx-evn").pll.at_most(12e6, 200e6) is None

