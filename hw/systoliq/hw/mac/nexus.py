@@ -46,7 +46,7 @@ class NexusForm(Form):
         for begin in range(0, depth, PRODUCTS):
             total = Signal(signed(bits), name=f"sum_{begin}")
             own = range(begin, min(begin + PRODUCTS, depth))
-            operands = ([as_signed(each[i]) for i in own] for each in (a, b))
-            m.submodules[f"cell_{begin}"] = multaddsub9x9wide(*operands, clear, total)
+            own_a, own_b = ([as_signed(each[i]) for i in own] for each in (a, b))
+            m.submodules[f"cell_{begin}"] = multaddsub9x9wide(own_a, own_b, clear, total)
             sums.append(total)
         return adder_tree(m, sums, bits, most_bits=bits)
