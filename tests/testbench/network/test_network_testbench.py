@@ -17,6 +17,7 @@ from systoliq.testbench import testbench_of
 
 from ...hw.network import small_networks as small
 from ...hw.network.faults import FAULTS, PARALLELISM, mutate, shallow
+from ...support.testbenches import put, verilated
 
 pytestmark = pytest.mark.skipif(not find("icarus").found, reason=missing_text(find("icarus")))
 
@@ -45,8 +46,13 @@ def printed(design, verilog, folder, testbench=None):
 
 
 @pytest.mark.simulator
-def test_what_is_right_passes(design, tmp_path):
-    said = printed(design, design.verilog, tmp_path)
+@pytest.mark.parametrize("simulator", ["verilator", pytest.param("icarus", marks=pytest.mark.slow)])
+def test_what_is_right_passes(simulator, design, tmp_path):
+    if simulator == "icarus":
+        said = printed(design, design.verilog, tmp_path)
+    else:
+        put(tmp_path / "net", {"network.v": design.verilog.encode(), "network_tb.v": testbench_of(design).encode()})
+        said = verilated(tmp_path / "net", "network_tb")
     assert said.startswith("PASS")
     stated = describe(design)["latency"]["cycles"]["y"]
     assert re.findall(r"^Latency: .* (\d+) .* (\d+)$", said, re.MULTILINE) == [
