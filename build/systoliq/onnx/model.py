@@ -64,7 +64,21 @@ def read_model(path: Path) -> ModelProto:
     for node in all_nodes(model.graph.node):
         if not any(node.output):
             raise InputError(f"{path}: must be a valid ONNX model ({node.op_type} {node.name!r} has no output)")
-    return inferred(model)
+    return _without_idle_casts(inferred(model))
+
+
+def _without_idle_casts(model: ModelProto) -> ModelProto:
+    """`model` with an Identity for each Cast to the type that its input has, as exporters of PyTorch write them."""
+    graph = model.graph
+    types = {info.name: info.type.tensor_type.elem_type for info in (*graph.value_info, *graph.input)}
+    types |= {tensor.name: tensor.data_type for tensor in graph.initializer}
+    for node in graph.node:
+        if node.op_type == "Cast" and node.domain in ("", "ai.onnx"):
+            kind = next(each.i for each in node.attribute if each.name == "to")
+            if kind == types.get(node.input[0]):
+                node.op_type = "Identity"
+                del node.attribute[:]
+    return model
 
 
 def _without_data(model: ModelProto) -> ModelProto:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from systoliq.golden.network import Addition, Multiplication, Node, RealPair, Table, Tensor
+from systoliq.golden.network import Addition, Multiplication, Node, RealPair, Tensor
 
 from ..node import NotTakenError
 from .functions import given_alone, with_number
-from .quantizers import constant_tensor, named, operand, result
+from .quantizers import constant_tensor, named, of_format, operand, result
 from .reader import Reader
 from .values import Constant, Make, Pending, Value
 
@@ -132,20 +132,11 @@ def _of_two(node: NodeProto, a: Tensor, b: Tensor, kind: Pairing) -> tuple[Make,
 
 
 def _in_float(node: NodeProto, a: Tensor, b: Tensor, kind: Pairing) -> Make:
-    """Two tensors in float32, the second as integers of the first's type: a table moves its zero point."""
+    """Two tensors in float32, one of them brought to the other's type."""
 
     def make(y: Tensor) -> tuple[Node, ...]:
         first, second = (b, a) if a.value is not None else (a, b)  # a constant has nothing before it
-        moves = []
-        if first.format != second.format:
-            shift = second.format.min - first.format.min
-            moved = first.replace(
-                name=f"{y.name}: {first.name} as {second.format}",
-                format=second.format,
-                zero_point=first.zero_point + shift,
-            )
-            moves.append(Table(name=f"{named(node)}: types", inputs=(first,), output=moved, entries=moved.codes))
-            first = moved
+        first, moves = of_format(node, first, second.format, y)
         inputs = (second, first) if a.value is not None else (first, second)
         return (*moves, kind(name=named(node), inputs=inputs, output=y))
 

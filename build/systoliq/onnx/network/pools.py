@@ -22,7 +22,7 @@ from systoliq.golden.network import (
 )
 
 from ..node import NotTakenError, attribute, label
-from .quantizers import named, numbers_of, operand, result
+from .quantizers import named, numbers_of, of_format, operand, result
 from .reader import Reader
 from .rows import as_image, lowered
 from .sums import image_of, window_of
@@ -60,6 +60,8 @@ def global_max_pool(reader: Reader, node: NodeProto) -> Value:
 
 def _maximum(reader: Reader, node: NodeProto, window_for: Callable[[Sequence[int]], Window]) -> Value:
     value = reader.value(node.input[0])
+    if isinstance(value, Pending) and value.counts is None and len(value.shape) == 4:
+        return _before_maximum(reader, node, value, window_for(value.shape[2:]))
     x = reader.integers_behind(node.input[0])
     image = as_image(reader, node, x)
     window = window_for(x.shape[2:])
@@ -69,6 +71,29 @@ def _maximum(reader: Reader, node: NodeProto, window_for: Callable[[Sequence[int
 
     shape, lowers = lowered(node, x, (*x.shape[:2], *window.positions(image.shape[2:])), make)
     return on_integers(reader, node, value, Pending(node=node, shape=shape, make=lowers, counts=x))
+
+
+def _before_maximum(reader: Reader, node: NodeProto, value: Pending, window: Window) -> Pending:
+    """The greatest of real numbers: they are quantized first, which is the same, as QuantizeLinear rises."""
+    if len(reader.graph.consumers(node.input[0])) != 1:
+        raise NotTakenError(f"its input {node.input[0]!r} must have this one use, as it is not yet quantized")
+
+    def pooled(make: Make) -> Make:
+        def both(y: Tensor) -> tuple[Node, ...]:
+            inner = y.replace(name=node.input[0], shape=value.shape)
+            return (*make(inner), MaxPool(name=named(node), inputs=(inner,), output=y, window=window))
+
+        return both
+
+    reader.fold(node, value.node)
+    return Pending(
+        node=value.node,
+        shape=(*value.shape[:2], *window.positions(value.shape[2:])),
+        make=pooled(value.make),
+        real=None if value.real is None else pooled(value.real),
+        clamps=value.clamps,
+        followers=value.followers + 1,
+    )
 
 
 def on_integers(reader: Reader, node: NodeProto, value: Value, pending: Pending, output: str | None = None) -> Value:
@@ -187,10 +212,19 @@ def _refuse_channels_last(node: NodeProto) -> None:
 
 
 def _whole(reader: Reader, node: NodeProto, x: Tensor) -> tuple[tuple[int, ...], Make]:
-    """The output's shape of the average over all pixels, and the operator."""
+    """The output's shape of the average over all pixels, and the operator.
+
+    onnxruntime computes it in float32 if input and output are not of one type.
+    """
     image = as_image(reader, node, x)
-    shape = (*image.shape[:2], 1, 1)
-    return lowered(node, x, shape, lambda y: (WholeAverage(name=named(node), inputs=(image,), output=y),))
+
+    def make(y: Tensor) -> tuple[Node, ...]:
+        if image.format != y.format:
+            _refuse_ties(node, image, y)
+        of_type, moves = of_format(node, image, y.format, y)
+        return (*moves, WholeAverage(name=named(node), inputs=(of_type,), output=y))
+
+    return lowered(node, x, (*image.shape[:2], 1, 1), make)
 
 
 def _average(reader: Reader, node: NodeProto, x: Tensor) -> tuple[tuple[int, ...], Make]:

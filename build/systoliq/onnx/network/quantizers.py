@@ -96,6 +96,19 @@ def constant_tensor(graph: Graph, name: str) -> Tensor:
     return tensor_of(node.input[0], value.shape, found.scale, found.zero_point).replace(value=value)
 
 
+def of_format(node: NodeProto, x: Tensor, form: IntFormat, y: Tensor) -> tuple[Tensor, tuple[Node, ...]]:
+    """`x` as a tensor of another type with the same real numbers, before `y`, and the table that moves its zero point.
+
+    Only of types of 8 bits; there is no table if `x` is of that type.
+    """
+    if x.format == form:
+        return x, ()
+    moved = x.replace(
+        name=f"{y.name}: {x.name} as {form}", format=form, zero_point=x.zero_point + form.min - x.format.min
+    )
+    return moved, (Table(name=f"{named(node)}: types", inputs=(x,), output=moved, entries=moved.codes),)
+
+
 def dequantize_linear(reader: Reader, node: NodeProto) -> Value:
     """Integers as the real numbers that the node defines."""
     tensor = reader.integers(node.input[0])
