@@ -94,13 +94,20 @@ def weights(graph: Graph, name: str, *, transposed: bool) -> tuple[npt.NDArray[A
 
 
 def bias_of(
-    graph: Graph, name: str, a: Parameters, b: Parameters, n: int, *, requantized: bool = True
+    graph: Graph,
+    name: str,
+    a: Parameters,
+    b: Parameters,
+    n: int,
+    *,
+    requantized: bool = True,
+    way_out: str = "store it as int32 in that unit, or as float32 where a QuantizeLinear follows",
 ) -> npt.NDArray[np.int32]:
     """The constant tensor `name`, which is added to a product, as int32 [N] in units of a_scale * b_scale.
 
     A DequantizeLinear of int32 has these integers already. onnxruntime rounds a float32 bias to them if the result is
     `requantized`. Any other bias must be whole multiples of the unit; otherwise, no integer bias gives the model's
-    result.
+    result, and the error names the `way_out`.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         unit = np.broadcast_to((a.scale.reshape(()) * b.scale.reshape(-1)).astype(np.float32), n)
@@ -109,7 +116,8 @@ def bias_of(
         real = graph.constant(name, "the bias")
         if real.dtype != np.float32:
             raise NotTakenError(f"the bias must be of float32 or behind a DequantizeLinear, not {real.dtype.name}")
-        return (_rounded if requantized else _whole)(_row(real, n), unit)
+        row = _row(real, n)
+        return _rounded(row, unit) if requantized else _whole(row, unit, way_out)
     stored = graph.constant(node.input[0], "the bias")
     if not is_integer(stored.dtype):
         raise NotTakenError(f"the bias must be of integers before {label(node)}, not of {stored.dtype.name}")
@@ -126,7 +134,7 @@ def bias_of(
     zero_point = found.zero_point.reshape(shape if found.zero_point.size > 1 else [])
     with np.errstate(over="ignore", invalid="ignore"):
         real = (stored.astype(np.int64) - zero_point).astype(np.float32) * scale
-    return _whole(_row(real, n), unit)
+    return _whole(_row(real, n), unit, way_out)
 
 
 def follow_output(graph: Graph, node: NodeProto) -> Output:
@@ -262,7 +270,7 @@ def _rounded(real: npt.NDArray[Any], unit: npt.NDArray[np.float32]) -> npt.NDArr
     return multiples.astype(np.int32)
 
 
-def _whole(real: npt.NDArray[Any], unit: npt.NDArray[np.float32]) -> npt.NDArray[np.int32]:
+def _whole(real: npt.NDArray[Any], unit: npt.NDArray[np.float32], way_out: str) -> npt.NDArray[np.int32]:
     """`real` [N] as whole multiples of `unit` [N], which they must be to the last bit of float32."""
     with np.errstate(all="ignore"):  # a unit may be 0 or infinite
         multiples = np.rint(real.astype(np.float64) / unit)
@@ -272,7 +280,6 @@ def _whole(real: npt.NDArray[Any], unit: npt.NDArray[np.float32]) -> npt.NDArray
         column = int(wrong[0])
         raise NotTakenError(
             "the bias must be whole multiples of a_scale * b_scale, so that an integer bias is exact, but column "
-            f"{column} has {float(real[column]):.6g} for a unit of {float(unit[column]):.6g}; store it as int32 in "
-            "that unit, or as float32 where a QuantizeLinear follows"
+            f"{column} has {float(real[column]):.6g} for a unit of {float(unit[column]):.6g}; {way_out}"
         )
     return multiples.astype(np.int32)

@@ -107,7 +107,10 @@ def conv_transpose(reader: Reader, node: NodeProto) -> Value:
     each = Parameters(scale=_by_output(found.scale, groups), zero_point=_by_output(found.zero_point, groups))
     bias = None
     if len(node.input) > 2 and node.input[2]:
-        bias = bias_of(graph, node.input[2], parameters_of_tensor(x), each, shape[1], requantized=False)
+        bias = bias_of(
+            graph, node.input[2], parameters_of_tensor(x), each, shape[1], requantized=False,
+            way_out="onnxruntime adds it in float32: store it as int32 in that unit, as its quantizer does",
+        )  # fmt: skip
     kernels = w.reshape(groups, w.shape[0] // groups, w.shape[1], *two(node, "kernel_shape", x.shape[2:], w.shape[2:]))
     sums = _phase_sums(node, x, kernels, each, bias, rows, columns)
 
