@@ -47,7 +47,7 @@ Boards
 {_BOARDS}
 
 DIR/report.html begins with the answer: whether it fits, images a second, latency, accuracy, sizes. The archive of
---data has an array [M, ...] for each input, and labels [M] for the accuracy. Without it, the presets digits and
+--data has an array [M, ...] for each input, and labels [M] for the accuracy. Without it, the presets digits,
 digits-cnn and digits-vit use their own images; other sources use random ones.
 
 The same command resumes where the last one stopped: steps whose inputs have not changed are kept. The last steps take

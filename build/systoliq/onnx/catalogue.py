@@ -46,6 +46,15 @@ _NOT_READ = (
 )
 _ONLY = "only MatMul and Gemm may stand between DequantizeLinear and QuantizeLinear"
 _FLOAT_WEIGHTS = "weights are quantized in blocks and the product is computed in float"
+_ATTENTION = (
+    "attention must be MatMul, Softmax and MatMul with quantizers between them, not one node of real numbers: export "
+    "the model with opset 22 or lower, and quantize it before an optimizer fuses attention"
+)
+_MASKED = (
+    "elements cannot be replaced under a condition, such as an attention mask's: export the model for sequences of one "
+    "length, without a mask"
+)
+_FUSED_NORM = "an addition and its normalization must be two nodes: quantize the model before an optimizer fuses them"
 _DYNAMIC = (
     "scales and zero points must be constant in a network, not found at run time: quantize statically, or take "
     "one product as FILE.onnx#NODE"
@@ -149,10 +158,17 @@ _MOVES = (
 
 _UNCOUNTED = (
     Operator("DynamicQuantizeLSTM", _MICROSOFT, work=Work.OTHER, network=_DYNAMIC),
-    *(Operator(name, work=Work.OTHER) for name in ("Einsum", "RNN", "GRU", "LSTM", "Attention")),
-    *(Operator(name, _MICROSOFT, work=Work.OTHER) for name in (
-        "Attention", "MultiHeadAttention", "QAttention", "QOrderedMatMul", "QOrderedAttention", "MoE", "QMoE",
+    *(Operator(name, work=Work.OTHER) for name in ("Einsum", "RNN", "GRU", "LSTM")),
+    *(Operator(name, _MICROSOFT, work=Work.OTHER) for name in ("QOrderedMatMul", "MoE", "QMoE")),
+    Operator("Attention", work=Work.OTHER, network=_ATTENTION),
+    *(Operator(name, _MICROSOFT, work=Work.OTHER, network=_ATTENTION) for name in (
+        "Attention", "MultiHeadAttention", "GroupQueryAttention", "PackedAttention", "DecoderMaskedMultiHeadAttention",
+        "QAttention", "QOrderedAttention",
     )),
+    *(Operator(name, _MICROSOFT, network=_FUSED_NORM) for name in (
+        "SkipLayerNormalization", "EmbedLayerNormalization", "SkipSimplifiedLayerNormalization",
+    )),
+    Operator("Where", network=_MASKED),
     *(Operator(name, work=Work.BODIES) for name in ("If", "Loop", "Scan")),
 )  # fmt: skip
 

@@ -40,13 +40,31 @@ REFUSED = {
     "dynamic": (
         "uint8[1, C] a",
         "y = Identity(a)",
-        "input 'a' must have numbers for all dimensions but the first, not [1, C]",
+        "input 'a' must have numbers for all dimensions but the first, not [1, C]: export it with one size",
     ),
     "no shape": ("uint8 a", "y = Identity(a)", "input 'a' must have a shape with a batch first, not "),
     "float in the middle": (
         f"{ROW} a",
         f"{A} {D} t = LogSoftmax(fa) b = QuantizeLinear(t, s, z) {LAST}",
         "LogSoftmax 't': the operator LogSoftmax is not supported between integers, only behind the last Quan",
+    ),
+    **{
+        f"attention of com.microsoft, {name}": (
+            "uint8[1, 2, 4] a",
+            f"{A} {D} t = com.microsoft.{name}<num_heads = 2>(fa, fa, fa) b = QuantizeLinear(t, s, z) {LAST}",
+            f"{name} 't': attention must be MatMul, Softmax and MatMul with quantizers between them, not one node",
+        )
+        for name in ("Attention", "MultiHeadAttention", "QAttention", "GroupQueryAttention")
+    },
+    "a fused addition": (
+        f"{ROW} a",
+        f"{A} {D} t = com.microsoft.SkipLayerNormalization(fa, fa, real) b = QuantizeLinear(t, s, z) {LAST}",
+        "SkipLayerNormalization 't': an addition and its normalization must be two nodes: quantize the model before",
+    ),
+    "a mask": (
+        f"{ROW} a",
+        f"{A} {D} m = Greater(fa, two) t = Where(m, fa, two) b = QuantizeLinear(t, s, z) {LAST}",
+        "Where 't': elements cannot be replaced under a condition, such as an attention mask's: export the model for",
     ),
     "another domain": (
         f"{ROW} a",
@@ -353,3 +371,13 @@ def test_operators_with_too_few_inputs(drop, tmp_path):
     reading = read_nodes(path)
     assert reading.network is None
     assert all(" must " in problem for problem in reading.problems), reading.problems
+
+
+def test_attention_in_one_node_is_refused(tmp_path):
+    """Which is an operator of opset 23."""
+    heads = "q_num_heads = 2, kv_num_heads = 2"
+    nodes = f"{A} {D} t = Attention<{heads}>(fa, fa, fa) b = QuantizeLinear(t, s, z) {LAST}"
+    text = f"g (uint8[1, 2, 4] a) => (uint8[n] y) {{ {nodes} }}"
+    path = write(tmp_path / "model.onnx", text, CONSTANTS, opset=23, ir=11)
+    with pytest.raises(InputError, match="Attention 't': attention must be MatMul, Softmax and MatMul .* opset 22"):
+        read_network(path)

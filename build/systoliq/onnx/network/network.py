@@ -152,7 +152,8 @@ def _input(graph: Graph, name: str) -> tuple[Value, str | None]:
         )
     sizes = [size for size in shape if isinstance(size, int) and size > 0]
     if len(sizes) < len(shape):
-        return unknown, f"input {name!r} must have numbers for all dimensions but the first, not {dimensions(shape)}"
+        given = f"not {dimensions(shape)}: export it with one size"
+        return unknown, f"input {name!r} must have numbers for all dimensions but the first, {given}"
     if math.prod(sizes) > TENSOR_ELEMENTS:
         return (
             unknown,
