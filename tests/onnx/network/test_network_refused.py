@@ -147,11 +147,6 @@ REFUSED = {
         "Conv 'f': the bias must fit int32 in units of a_scale * b_scale, but column 3",
     ),
     "alpha": (f"{ROW} a", f"{A} {D} f = Gemm<alpha = 2.0>(fa, fd) {Q}", "Gemm 'f': alpha must be 1, not 2"),
-    "mixed": (
-        f"{ROW} a, int8[1, 4] b",
-        f"{A} fb = DequantizeLinear(b, s, i) f = Add(fa, fb) {Q}",
-        "inputs and output must be all of int8 or all of uint8, not of uint8, int8, uint8",
-    ),
     "linear": (
         f"{IMAGE} a",
         'f = Resize<mode = "linear">(a, , , sizes) fy = DequantizeLinear(f, s, z) y = QuantizeLinear(fy, s, z)',
