@@ -123,10 +123,10 @@ def test_in_verilog(tmp_path):
     assert design.simulate(**design.read_operands(tmp_path / "a.npz")).passed
 
 
-def test_behind_an_addition(tmp_path):
-    """onnxruntime adds float32 numbers then, which round in another place than the integers of Addition."""
-    path = model(tmp_path, IMAGE, "h = Add(fa, fa) g = Relu(h) y = QuantizeLinear(g, ys, yz)")
+def test_behind_a_product(tmp_path):
+    """onnxruntime multiplies float32 numbers then, which round in another place than the integers of Multiplication."""
+    path = model(tmp_path, IMAGE, "h = Mul(fa, fa) g = Relu(h) y = QuantizeLinear(g, ys, yz)")
     with pytest.raises(
-        InputError, match="Relu 'g' must be without effect .* and behind Add 'h', which onnxruntime then"
+        InputError, match="Relu 'g' must be without effect .* and behind Mul 'h', which onnxruntime then"
     ):
         read_network(path)
