@@ -79,6 +79,7 @@ def arguments(model):
         "matmul_integer": OPERANDS,
         "open_source": {"source": "resnet8-fc"},
         "qlinear_matmul": RESCALED,
+        "Model": {"path": model},
         "read_network": {"path": model},
         "read_onnx": {"path": model},
         "read_products": {"path": model},

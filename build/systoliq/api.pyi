@@ -39,10 +39,13 @@ from .inference import (
     compile_onnx,
 )
 from .onnx import (
-    Product,
+    Model,
     read_network,
     read_onnx,
     read_products,
+)
+from .onnx.products import (
+    Product,
 )
 from .package import (
     write_package,
@@ -77,6 +80,7 @@ __all__ = [
     "LayerOptions",
     "MatMulLayer",
     "MissingPackageError",
+    "Model",
     "Network",
     "NetworkDesign",
     "NetworkOptions",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from systoliq.odd_scales import odd_scales
-from systoliq.onnx.scales import model_scale_notes
+from systoliq.onnx import Model
 
 from ..onnx.network.oracle import write
 
@@ -112,7 +112,7 @@ OPERATORS = {
 def test_operators(name, node, tmp_path):
     text = f"g (float[1, 1, 6, 6] x, int8[1, 1, 6, 6] q) => (int8[n, c, h, w] y) {{ [node] {node} }}"
     path = write(tmp_path / "model.onnx", text, CONSTANTS | {"bad": np.float32(0)})
-    (note,) = model_scale_notes(path)
+    (note,) = Model.open(path).scale_notes()
     assert note.startswith(f"the scale 'bad' of {name} 'node' is 0: ")
 
 

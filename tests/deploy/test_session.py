@@ -11,7 +11,7 @@ from systoliq.board.linked import fingerprint
 from systoliq.board.simulated import simulated_board
 from systoliq.design import NetworkDesign
 from systoliq.errors import LinkError
-from systoliq.onnx.network import read_network
+from systoliq.onnx import read_network
 from systoliq.package import write_package
 
 from ..onnx.network.networks import Builder, autoencoder, ds_cnn, images, quantized

@@ -12,7 +12,7 @@ import pytest
 from systoliq.api import InputError, LayerDesign, MatMulLayer
 from systoliq.design import open_source
 from systoliq.design.names import RESERVED, module_name
-from systoliq.onnx import onnx_layer, read_products
+from systoliq.onnx import read_onnx, read_products
 from systoliq.sim.tools import find
 from systoliq.synth.tools import find_yosys
 
@@ -97,7 +97,7 @@ def test_two_products_of_one_name(tmp_path):
     path = write(tmp_path / "m.onnx", nodes, V=CONSTANTS["W"] + 1, U=CONSTANTS["W"] + 2)
     assert [product.name for product in read_products(path)] == ["p", "q", "r", "s"]
     for name, more in {"p": 0, "q": 1, "r": 2, "s": 0}.items():
-        layer, _ = onnx_layer(f"{path}#{name}")
+        layer = read_onnx(path, name)
         np.testing.assert_array_equal(layer.b, CONSTANTS["W"] + more)
         assert f"module {name}(" in LayerDesign(layer).verilog
 

@@ -31,8 +31,7 @@ from click.testing import CliRunner
 
 from systoliq.cli.main import cli
 from systoliq.cli.shell import Group
-from systoliq.onnx.network import read_nodes
-from systoliq.onnx.products import list_products
+from systoliq.onnx import Model
 
 from .network import networks, oracle
 from .network.test_network_refused import CONSTANTS as NETWORK_CONSTANTS
@@ -333,8 +332,8 @@ def reader() -> None:
 @click.argument("path", type=click.Path(path_type=Path))
 def read(path: Path) -> None:
     """Products and nodes."""
-    list_products(path)
-    read_nodes(path)
+    model = Model.open(path)
+    _ = model.products, model.reading
 
 
 def commands(kind: str, number: int, path: Path, folder: Path) -> list[list[str]]:

@@ -10,9 +10,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from systoliq.errors import InputError
-from systoliq.onnx import model as model_file
-from systoliq.onnx import onnx_layer, read_products
-from systoliq.onnx.network import read_nodes
+from systoliq.onnx import Model, model_file, read_onnx, read_products
 from systoliq.onnx.wire import count_pieces
 
 from ..cli.refused import assert_refused
@@ -30,9 +28,9 @@ def identities(first: str, last: str, count: int = LONG) -> str:
 
 def test_a_constant_behind_900_identities(tmp_path):
     path = write(tmp_path / "m.onnx", nodes(identities("W", "v"), QLINEAR.replace("W,", "v,")))
-    layer, _ = onnx_layer(str(path))
+    layer = read_onnx(path)
     np.testing.assert_array_equal(layer.b, CONSTANTS["W"])
-    assert read_nodes(path).network is not None
+    assert Model.open(path).reading.network is not None
 
 
 @pytest.mark.parametrize("place", ["before", "behind", "in the sum"])
@@ -44,7 +42,7 @@ def test_900_identities_around_a_product(place, tmp_path):
     }[place]
     path = write(tmp_path / "m.onnx", graph)
     assert read_products(path)[0].layer is not None
-    reading = read_nodes(path)
+    reading = Model.open(path).reading
     assert (reading.network is None) == (place == "in the sum")
     if place == "in the sum":
         assert "at most 64 operators may stand between MatMul 'fc' and a QuantizeLinear" in reading.problems[0]
@@ -56,7 +54,7 @@ def test_chains_of_quantizers_of_themselves(tmp_path):
     path = write(tmp_path / "m.onnx", nodes(*lines, QLINEAR.replace("W,", "q60,")), u=np.ones((12, 5), np.float32))
     (product,) = read_products(path)
     assert "must take float32 to integers or float8, not float32, float32 and float32" in product.reason
-    assert read_nodes(path).network is None
+    assert Model.open(path).reading.network is None
 
 
 def test_a_float_result_with_many_ways_from_its_input(tmp_path):
@@ -108,7 +106,10 @@ def test_functions(bodies, text, call, tmp_path):
 
 def test_functions_that_fit_are_expanded(tmp_path):
     with_functions(tmp_path / "m.onnx", {"d": ["e", "e"], "e": ["Identity"]})
-    assert [verdict.operator for verdict in read_nodes(tmp_path / "m.onnx").verdicts] == ["Identity", "Identity"]
+    assert [verdict.operator for verdict in Model.open(tmp_path / "m.onnx").reading.verdicts] == [
+        "Identity",
+        "Identity",
+    ]
 
 
 def edited(path, change) -> None:
@@ -133,7 +134,9 @@ def test_sparse_initializers(tmp_path):
     edited(path, make_sparse)
     (product,) = read_products(path)
     assert product.reason == "b must be dense, not the sparse initializer 'W'"
-    assert any("b must be dense, not the sparse initializer 'W'" in problem for problem in read_nodes(path).problems)
+    assert any(
+        "b must be dense, not the sparse initializer 'W'" in problem for problem in Model.open(path).reading.problems
+    )
 
 
 def move_outside(model: onnx.ModelProto, **entries: str) -> None:
@@ -186,7 +189,7 @@ def test_data_of_another_size_than_their_shape(tmp_path):
                  opset=21, ir=10, placeholder=helper.make_tensor("v", TensorProto.INT4, [12, 5], [1] * 60))  # fmt: skip
     edited(path, lambda model: model.graph.node[0].attribute[0].t.CopyFrom(tensor))
     with pytest.raises(InputError, match="m.onnx: "):
-        onnx_layer(str(path))
+        read_onnx(path)
 
 
 REFUSED = {
@@ -247,12 +250,12 @@ def test_a_resize_to_more_than_there_is_room_for(tmp_path):
     constants = {"s": np.float32(0.1), "z": np.uint8(3), "sizes": sizes}
     head = "g (uint8[1, 4, 5, 5] a) => (uint8[1, 4, N, M] y)"
     path = oracle.write(tmp_path / "m.onnx", f"{head} {{ {graph} }}", constants)
-    assert "its result must have at most 67108864 elements" in read_nodes(path).problems[0]
+    assert "its result must have at most 67108864 elements" in Model.open(path).reading.problems[0]
 
 
 def test_an_input_beyond_its_limit(tmp_path):
     path = write(tmp_path / "m.onnx", QLINEAR, rows=str(1 << 40))
-    assert "input 'xq' must have at most 67108864 elements" in read_nodes(path).problems[0]
+    assert "input 'xq' must have at most 67108864 elements" in Model.open(path).reading.problems[0]
 
 
 def test_files_beyond_their_limits(call, tmp_path):

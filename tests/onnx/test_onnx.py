@@ -12,7 +12,7 @@ import onnx
 import pytest
 
 from systoliq.golden import MatMulLayer, qlinear_matmul
-from systoliq.onnx import onnx_layer, read_products
+from systoliq.onnx import Model, read_onnx, read_products
 from systoliq.onnx.judge import onnxruntime_output
 
 from .onnx_models import CONSTANTS, K, run, write
@@ -141,7 +141,7 @@ def check_fields(layer, expected):
 @pytest.mark.parametrize(("graph", "changes", "expected", "fused"), TAKEN.values(), ids=TAKEN)
 def test_a_pattern_gives_the_layer_that_onnxruntime_computes(graph, changes, expected, fused, tmp_path):
     path = write(tmp_path / "model.onnx", graph, **changes)
-    layer, origin = onnx_layer(str(path))
+    layer, origin, _ = Model.open(path).layer()
     assert layer.name == "fc"
     assert "'fc'" in origin
     assert origin.endswith("of model.onnx")
@@ -214,7 +214,7 @@ def test_sums_of_matmul_integer(points, call, tmp_path):
     path = write(tmp_path / "model.onnx", nodes(product, "yq = Cast<to = 2>(i)"), z=z)
     line = call("layers", path).stdout.splitlines()[1]
     assert " ".join(line.split()) == "sums QOperator MatMulInteger M x 12 x 5 uint8 x int8 -> int32 unknown no"
-    layer, _ = onnx_layer(f"{path}#sums")
+    layer = read_onnx(path, "sums")
     model = onnx.load(path)
     model.graph.output.append(onnx.helper.make_tensor_value_info("i", onnx.TensorProto.INT32, ["M", 5]))
     onnx.save(model, path)
@@ -227,7 +227,7 @@ def test_sums_of_matmul_integer(points, call, tmp_path):
 def test_nodes_without_names_go_by_their_output(tmp_path):
     path = write(tmp_path / "model.onnx", TWO.replace("[fc]", "").replace("[second]", "[other]"), **SQUARE)
     assert [product.name for product in read_products(path)] == ["y", "yq", "f"]
-    assert onnx_layer(f"{path}#yq")[0].name == "yq"
+    assert read_onnx(path, "yq").name == "yq"
 
 
 def test_the_module_is_named_after_the_node(tmp_path):
@@ -235,7 +235,7 @@ def test_the_module_is_named_after_the_node(tmp_path):
     model = onnx.load(path)
     model.graph.node[0].name = "/encoder.0/fc/MatMul"
     onnx.save(model, path)
-    assert onnx_layer(f"{path}#/encoder.0/fc/MatMul")[0].name == "encoder_0_fc_MatMul"
+    assert read_onnx(path, "/encoder.0/fc/MatMul").name == "encoder_0_fc_MatMul"
 
 
 def test_external_data_next_to_the_model(tmp_path, monkeypatch):
@@ -244,7 +244,7 @@ def test_external_data_next_to_the_model(tmp_path, monkeypatch):
     onnx.save(onnx.load(path), path, **options)
     assert (tmp_path / "weights.bin").is_file()
     monkeypatch.chdir("/")
-    check_fields(onnx_layer(str(path))[0], {})
+    check_fields(read_onnx(path), {})
 
 
 def test_functions_of_the_model_are_inlined(tmp_path):
@@ -258,7 +258,7 @@ def test_functions_of_the_model_are_inlined(tmp_path):
     node = next(node for node in model.graph.node if node.op_type == "MatMul")
     node.op_type, node.domain = "Dense", "mine"
     onnx.save(model, path)
-    check_fields(onnx_layer(str(path))[0], {})
+    check_fields(read_onnx(path), {})
 
 
 @pytest.mark.simulator
@@ -317,7 +317,7 @@ def test_the_last_layer_of_a_real_network(call, shared, tmp_path):
 def test_narrow_scales_of_qlinear_matmul_are_widened(kind, tmp_path):
     """Opset 21 has them; onnxruntime does not run them, so the operator's own golden form is the reference."""
     scales = {name: np.asarray(CONSTANTS[name]).astype(kind) for name in ("a_s", "w_s", "y_s")}
-    layer, _ = onnx_layer(str(write(tmp_path / "model.onnx", QLINEAR, opset=21, ir=10, **scales)))
+    layer = read_onnx(write(tmp_path / "model.onnx", QLINEAR, opset=21, ir=10, **scales))
     assert layer.a_scale == np.float32(scales["a_s"])
     a = np.random.default_rng(3).integers(0, 256, (100, K)).astype(np.uint8)
     given = CONSTANTS | scales

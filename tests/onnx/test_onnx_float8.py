@@ -16,7 +16,7 @@ from onnx import TensorProto, helper
 from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_static
 
 from systoliq.golden import combined_scale
-from systoliq.onnx import onnx_layer, read_products
+from systoliq.onnx import read_onnx, read_products
 
 from ..cli.refused import assert_refused
 from ..golden import float8_oracle as oracle
@@ -109,7 +109,7 @@ def test_qlinear_matmul_of_every_mix(types, tmp_path):
     rng = np.random.default_rng(5)
     w, a = codes(rng, types[1], (K, N)), codes(rng, types[0], (12, K), 0.02)
     scales = GENERAL["a_s"], GENERAL["w_s"], GENERAL["y_s"]
-    layer, _ = onnx_layer(str(model(tmp_path / "model.onnx", QLINEAR, types, *scales, w)))
+    layer = read_onnx(model(tmp_path / "model.onnx", QLINEAR, types, *scales, w))
     assert (layer.a_format.name, layer.b_format.name, layer.y_format.name) == types
     np.testing.assert_array_equal(layer.golden(a).view(np.uint8), by_definition(a, w, scales, types[2]))
 
@@ -121,7 +121,7 @@ def test_qdq_is_what_onnxruntime_computes(graph, name, tmp_path):
     types = (name, "float8_e5m2", name)
     w, a = few_bits(rng, types[1], (K, N)), few_bits(rng, name, (200, K))
     path = model(tmp_path / "model.onnx", graph, types, *POWERS.values(), w)
-    layer, _ = onnx_layer(str(path))
+    layer = read_onnx(path)
     y = in_onnxruntime(path, a)
     assert len(np.unique(y)) > 40
     np.testing.assert_array_equal(oracle.values(name)[layer.golden(a).view(np.uint8)], y)

@@ -9,7 +9,7 @@ import itertools
 import numpy as np
 import pytest
 
-from systoliq.onnx import onnx_layer
+from systoliq.onnx import read_onnx
 
 from ..golden import float8_oracle as oracle
 from .onnx_models import K, N
@@ -52,7 +52,7 @@ def test_qlinear_matmul_of_every_mix(types, tmp_path):
     rng = np.random.default_rng(6)
     w, a = middling(rng, types[1], (K, N), 0.01), middling(rng, types[0], (12, K), 0.02)
     scales = GENERAL["a_s"], GENERAL["w_s"], scale_of(types, 0.3)
-    layer, _ = onnx_layer(str(model(tmp_path / "model.onnx", QLINEAR, types, *scales, w)))
+    layer = read_onnx(model(tmp_path / "model.onnx", QLINEAR, types, *scales, w))
     assert (layer.a_format.name, layer.b_format.name, layer.y_format.name) == types
     np.testing.assert_array_equal(results(layer, a), by_definition(a, w, scales, types[2]))
     assert len(np.unique(results(layer, a))) > 12
@@ -67,7 +67,7 @@ def test_qdq_is_what_onnxruntime_computes(types, graph, tmp_path):
     left_out = {key: 0 * point for key, point in points.items() if types[list(POINTS).index(key)] in INTEGERS}
     scales = POWERS["a_s"], POWERS["w_s"], scale_of(types, 2.0**-7)
     path = model(tmp_path / "model.onnx", graph, types, *scales, w, **({} if "w_z" in graph else left_out))
-    layer, _ = onnx_layer(str(path))
+    layer = read_onnx(path)
     y, golden = in_onnxruntime(path, a), results(layer, a)
     np.testing.assert_array_equal(golden if types[2] in INTEGERS else oracle.values(types[2])[golden], y)
     assert len(np.unique(y)) > 30

@@ -12,7 +12,7 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 from systoliq.golden import IntFormat
-from systoliq.onnx import onnx_layer
+from systoliq.onnx import read_onnx
 
 from .onnx_models import K, N, run, write
 
@@ -65,7 +65,7 @@ def model(path, graph, a, b, y, weights, rng):
 
 
 def check(path, a, b, y, w, zero):
-    layer, _ = onnx_layer(str(path))
+    layer = read_onnx(path)
     assert (layer.a_format.name, layer.b_format.name, layer.y_format.name) == (a, b, y)
     np.testing.assert_array_equal(layer.b, w)
     np.testing.assert_array_equal(layer.b_zero_point, np.broadcast_to(zero, N))

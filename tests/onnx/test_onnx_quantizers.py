@@ -15,7 +15,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
-from systoliq.onnx import Product, read_products
+from systoliq.onnx import read_products
+from systoliq.onnx.products import Product
 
 from .onnx_models import run
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from systoliq.onnx import onnx_layer
+from systoliq.onnx import read_onnx
 
 from .onnx_models import CONSTANTS, K, run, write
 from .test_onnx import DQ_A, DQ_BIAS, DQ_W, GEMM, MATMUL, Q_Y, nodes
@@ -28,7 +28,7 @@ OF_COLUMNS = {
 
 
 def check(path, fused):
-    layer, _ = onnx_layer(str(path))
+    layer = read_onnx(path)
     a = np.random.default_rng(1).integers(0, 256, (200, K)).astype(np.uint8)
     a[0] = CONSTANTS["a_z"]  # sums of 0
     (y,), operators = run(path, {"xq": a})

@@ -8,8 +8,8 @@ import numpy as np
 import onnx
 import pytest
 
-from systoliq.onnx.model import read_model
-from systoliq.onnx.network import read_nodes
+from systoliq.onnx import Model
+from systoliq.onnx.model_file import read_model
 
 from ..cli.refused import assert_refused
 from .network.networks import NETWORKS, images, quantized
@@ -38,9 +38,9 @@ def backwards(nodes):
 def test_a_network_in_any_order(seed, tmp_path):
     net = NETWORKS["branches"]()
     path = quantized(tmp_path, net)
-    sorted_ = read_nodes(path)
+    sorted_ = Model.open(path).reading
     reorder(path, lambda nodes: random.Random(seed).sample(nodes, len(nodes)) if seed else nodes[::-1])
-    reading = read_nodes(path)
+    reading = Model.open(path).reading
     assert {each.name: (each.fate, each.shape) for each in reading.verdicts} == {
         each.name: (each.fate, each.shape) for each in sorted_.verdicts
     }
@@ -54,7 +54,7 @@ def test_onnxruntime_takes_it_backwards(tmp_path):
     text = """g (float[1, 4] x) => (int8[1, 4] y) {
         y = QuantizeLinear(f, s, z) f = Relu(fa) fa = DequantizeLinear(a, s, z) a = QuantizeLinear(x, s, z) }"""
     path = write(tmp_path / "model.onnx", text, {"s": np.float32(0.1), "z": np.int8(3)})
-    network = read_nodes(path).network
+    network = Model.open(path).reading.network
     x = np.random.default_rng(1).normal(0, 9, (50, 4)).astype(np.float32)
     compared, _ = check(path, network, {"x": x})
     assert compared == 2 * 50 * 4
@@ -128,12 +128,12 @@ def test_data_outside_of_a_model_backwards(location, call, tmp_path, monkeypatch
     """The library's check looks for the data in the current folder where it is given the sorted model."""
     net = NETWORKS["autoencoder"]()
     path = quantized(tmp_path, net)
-    inside = read_nodes(path).network
+    inside = Model.open(path).reading.network
     reorder(path, backwards)
     (tmp_path / location).parent.mkdir(exist_ok=True)
     onnx.save(onnx.load(path), path, save_as_external_data=True, location=location, size_threshold=0)
     monkeypatch.chdir("/")
-    network = read_nodes(path).network
+    network = Model.open(path).reading.network
     x = images(net.shape, 3, 9)
     expected, given = inside.golden({"x": x}), network.golden({"x": x})
     for name, array in expected.items():

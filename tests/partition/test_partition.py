@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 from systoliq.errors import InputError
-from systoliq.onnx.network import read_network
+from systoliq.onnx import read_network
 from systoliq.partition import partition_of
 
 from ..onnx.network.oracle import session, write

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from systoliq.design import NetworkDesign, NetworkOptions
-from systoliq.onnx.network import read_network
+from systoliq.onnx import read_network
 
 from ..onnx.network.networks import MOBILENET, autoencoder, branches, ds_cnn, images, mobilenet, quantized
 

@@ -10,7 +10,7 @@ import pytest
 
 from systoliq.design import NetworkDesign
 from systoliq.design.network.reasons import reasons_against
-from systoliq.onnx.network import network_of, read_nodes
+from systoliq.onnx import Model
 
 from ..onnx.network.networks import TYPES, images, quantized
 from ..onnx.network.oracle import check
@@ -44,7 +44,7 @@ def read(tmp_path_factory):
         net = ARCHITECTURES[name]()
         folder = tmp_path_factory.mktemp("zoo")
         path = quantized(folder, net, **{"opset": OPSET.get(name, 13), **OPTIONS[options]})
-        return path, read_nodes(path), images(net.shape, 4, 9)
+        return path, Model.open(path).reading, images(net.shape, 4, 9)
 
     return reading
 
@@ -56,7 +56,7 @@ def test_the_options_are_those_of_the_quantizer():
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_integers_are_onnxruntimes(name, read):
     path, reading, x = read(name, "s8s8 by channel")
-    network = network_of(reading, path)
+    network = reading.checked()
     compared, _ = check(path, network, {"x": x})
     assert compared >= len(x) * sum(np.prod(node.output.shape) for node in network.nodes if node.multiply_accumulates)
     assert reasons_against(network) == ()
@@ -70,7 +70,7 @@ def test_every_option_of_the_quantizer(name, options, read):
     if (name, options) in FLOAT_WEIGHTS:  # onnxruntime's quantizer leaves a ConvTranspose in float
         assert any("the weights must come from a DequantizeLinear" in reason for reason in reading.problems)
         return
-    compared, _ = check(path, network_of(reading, path), {"x": x})
+    compared, _ = check(path, reading.checked(), {"x": x})
     assert compared > 0
 
 
@@ -78,8 +78,8 @@ def test_every_option_of_the_quantizer(name, options, read):
 @pytest.mark.simulator
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_in_verilog(name, read):
-    path, reading, x = read(name, "s8s8 by channel")
-    network = network_of(reading, path)
+    _, reading, x = read(name, "s8s8 by channel")
+    network = reading.checked()
     design = NetworkDesign(network)
     (beats,) = design.assembly.image_beats
     (left,) = design.assembly.pipeline.timed([2 * beats]).values()

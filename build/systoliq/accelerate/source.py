@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from ..onnx.model import read_model
+from ..onnx import Model
 
 __all__ = ["content_of"]
 
@@ -30,6 +30,6 @@ def content_of(source: str | Path | None) -> str:
 
 def _beside(path: Path) -> list[Path]:
     """Return the files with data of the model in the file `path`."""
-    held = read_model(path).graph.initializer
+    held = Model.open(path).proto.graph.initializer
     names = {entry.value for tensor in held for entry in tensor.external_data if entry.key == "location"}
     return [path.parent / name for name in sorted(names)]

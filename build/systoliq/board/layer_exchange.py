@@ -13,7 +13,7 @@ from systoliq.hw.packing import LayerPacking
 
 from ..design.design import Arrays
 from ..design.layer.operands import Rows
-from ..onnx import HostPart
+from ..onnx.host import HostPart
 from ..testbench.beats import SEED
 from .exchange import Exchange
 

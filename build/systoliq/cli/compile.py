@@ -11,7 +11,7 @@ from rich.console import Console
 
 from ..design.dma_engine.design import BUS_BITS
 from ..inference import compile_onnx
-from ..onnx.scales import model_scale_notes
+from ..onnx import Model
 from ..package.output import check_output
 from ..progress import Stages
 from .integer_engine import INTEGER_ENGINE_OPTIONS, integer_engine
@@ -77,10 +77,11 @@ def compile(  # noqa: A001 - the command's name
     warn_symlink(out)
     config, bus = integer_engine(engine, hardware)
     stages = Stages()
-    tell_notes(model_scale_notes(model))
+    opened = Model.open(model)
+    tell_notes(opened.scale_notes())
     with stages.stage(f"compile {model.name}"):
         compiled = compile_onnx(
-            model, config, bus=bus or BUS_BITS, shapes=dict(shapes), only=only or None, base=base, memory=memory
+            opened, config, bus=bus or BUS_BITS, shapes=dict(shapes), only=only or None, base=base, memory=memory
         )
     compiled.write(out, replace=replace)
     program = compiled.program

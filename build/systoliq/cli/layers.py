@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -13,9 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ..errors import InputError
-from ..onnx.network import Reading, read_nodes
-from ..onnx.products import Product, list_products
-from ..onnx.scales import model_scale_notes
+from ..onnx import Model
+from ..onnx.network import Reading
+from ..onnx.products import Product
 from ..progress import Stages
 from .network_table import network_lines, network_table, network_title
 from .shell import debug_option, tell_notes
@@ -53,10 +54,11 @@ def layers(model: Path) -> None:
         )
     from ..design.network.reasons import reasons_against  # with Amaranth, which --help does not need
 
-    products, reading = list_products(model), read_nodes(model)
+    opened = Model.open(model)
+    products, reading = opened.products, opened.reading
     with Stages().stage("plan the hardware"):
         hardware = () if reading.network is None else reasons_against(reading.network)
-    tell_notes(model_scale_notes(model))
+    tell_notes(opened.scale_notes())
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _width(products, reading))
     if products and reading.unquantized is None:  # else that is the one reason
         _print_products(console, model, products)
@@ -66,7 +68,7 @@ def layers(model: Path) -> None:
         _print_line(console, line)
 
 
-def _print_products(console: Console, model: Path, products: list[Product]) -> None:
+def _print_products(console: Console, model: Path, products: Sequence[Product]) -> None:
     taken = [product for product in products if product.layer is not None]
     if taken:
         console.print(_table(taken))
@@ -83,7 +85,7 @@ def _print_line(console: Console, line: str) -> None:
     console.print(shown(line), soft_wrap=True, markup=False)
 
 
-def _table(products: list[Product]) -> Table:
+def _table(products: Sequence[Product]) -> Table:
     table = Table("name", "pattern", "M x K x N", "formats", "weights' scale", "bias", box=None, pad_edge=False)
     for product in products:
         cells = (product.name, f"{product.pattern} {product.operator}", product.shape, *_facts(product))
@@ -106,7 +108,7 @@ def _facts(product: Product) -> tuple[str, str, str]:
     )
 
 
-def _width(products: list[Product], reading: Reading) -> int:
+def _width(products: Sequence[Product], reading: Reading) -> int:
     """Width of tables in a file or a pipe: enough for the longest names."""
     names = [len(product.name) + len(product.shape) for product in products]
     names += [2 * len(verdict.name) + len(verdict.operator) + len(verdict.text) for verdict in reading.verdicts]

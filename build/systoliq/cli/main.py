@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Any
 
 import click
 
+from ..onnx.scope import parsed_once
 from .shell import Group, debug_option
 
 __all__ = ["COMMANDS", "cli", "main"]
@@ -53,6 +55,11 @@ class _Commands(Group):
         name = cmd_name.replace("-", "_")
         command: click.Command = getattr(import_module(f".{name}", __package__), name)
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command, which parses each model once."""
+        with parsed_once():
+            return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a line for each command."""

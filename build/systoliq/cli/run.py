@@ -17,7 +17,7 @@ from systoliq.sim.choice import SimulatorChoice, chosen_for_engine
 from ..design.engine.facts import config_facts
 from ..files import check_file, json_bytes, write_file
 from ..inference import EngineSession, InferenceReport
-from ..onnx.scales import model_scale_notes
+from ..onnx import Model
 from ..progress import Stages
 from ..samples import check_labels, hit_share
 from .integer_engine import INTEGER_ENGINE_OPTIONS, integer_engine
@@ -87,10 +87,11 @@ def run(
     stages = Stages()
     config, bus = integer_engine(engine, hardware)
     feed = read_arrays(input_)
-    tell_notes(model_scale_notes(model))
+    opened = Model.open(model)
+    tell_notes(opened.scale_notes())
     with stages.stage(f"run {model.name}") as detail:
         session = EngineSession(
-            model, config, only=only or None,
+            opened, config, only=only or None,
             simulator=chosen_for_engine(simulator), stalls=stalls, seed=seed, progress=detail, bus=bus,
         )  # fmt: skip
         labels = None if "labels" in [each.name for each in session.get_inputs()] else feed.pop("labels", None)

@@ -18,10 +18,9 @@ from systoliq.sim.choice import SimulatorChoice
 from ..design import Design, Simulated, open_source
 from ..design.design import Arrays
 from ..design.simulated import figure_rows
+from ..design.sources import following_layers
 from ..errors import InputError
 from ..files import check_file, json_bytes, write_file
-from ..onnx import is_model
-from ..onnx.following import following_layers
 from ..progress import Stages
 from ..samples import check_labels, hit_share
 from ..synth import NETLISTS
@@ -182,7 +181,7 @@ def _labels(source: str, design: Design, path: Path, operands: Arrays) -> npt.ND
             f"{path}: labels must be given for a network with one output, not {design.outputs}: leave them out, and "
             "compare the outputs that --output writes"
         )
-    if labels is not None and design.kind == "layer" and is_model(source) and (next_ones := following_layers(source)):
+    if labels is not None and design.kind == "layer" and (next_ones := following_layers(source)):
         raise InputError(
             f"{path}: labels must be given for the last layer or a whole network, not for {source!r}, whose outputs go "
             f"into {next_ones[0]!r}"

@@ -19,9 +19,9 @@ from ..design.network import NetworkDesign
 from ..errors import InputError
 from ..files import json_bytes
 from ..generator import GENERATOR, versions
+from ..onnx import Model
 from ..onnx.functions import tensors_taken
 from ..onnx.graph import Graph
-from ..onnx.model import read_model
 from ..partition import Partition
 from ..partition.regions import Regions
 from .package import description_files, open_package
@@ -88,7 +88,7 @@ def model_hw(partition: Partition, design: NetworkDesign, on: str, baud: int) ->
     taken = {name for node in nodes for name in tensors_taken(node)}
     model: ModelProto = type(partition.whole).FromString(partition.whole.SerializeToString())
     graph = model.graph
-    given = read_model(partition.path)  # whose batch may be open
+    given = Model.open(partition.path).proto  # whose batch may be open
     for field, wanted in (
         (graph.node, nodes),
         (graph.input, [each for each in given.graph.input if each.name in taken]),

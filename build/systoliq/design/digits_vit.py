@@ -10,7 +10,7 @@ from pathlib import Path
 
 from systoliq.golden.network import Network
 
-from ..onnx.network import read_network
+from ..onnx import read_network
 
 __all__ = ["FLOAT_MODEL", "INT8_MODEL", "digits_vit"]
 

@@ -22,13 +22,13 @@ from systoliq.golden.unscaled import Unscaled
 from systoliq.sim.packaged import packaged_layer, packaged_requantization
 
 from ..errors import InputError
-from ..onnx import is_model, onnx_product
 from ..onnx.host import STATIC, HostPart
+from ..onnx.source import is_model
 from ..synth.targets import open_target
 from .design import Design
 from .layer import LayerDesign, LayerOptions
 from .network import NetworkDesign, NetworkOptions
-from .sources import open_layer, open_network
+from .sources import model_layer, open_layer, open_network
 
 __all__ = ["described_design", "differences_from"]
 
@@ -72,7 +72,7 @@ def _host(sidecar: Mapping[str, Any], layer: MatMulLayer) -> HostPart | None:
 
 def _host_of(source: str) -> dict[str, Any] | None:
     """The sidecar's description of the host's part for a layer of int32 sums from `source`."""
-    host = onnx_product(source)[2] if is_model(source) else HostPart.of_layer(open_layer(source, None)[0])
+    host = model_layer(source)[2] if is_model(source) else HostPart.of_layer(open_layer(source, None)[0])
     return host.facts if host else None
 
 

@@ -17,9 +17,10 @@ from systoliq.golden.layer_file import KEYS, OPTIONAL_KEYS
 from systoliq.golden.network import Network, is_network_file, load_network
 
 from ..errors import InputError, expect, path_of
-from ..onnx import is_model, onnx_layer, onnx_product
-from ..onnx.network import Fate, Reading, network_of, read_nodes
-from ..onnx.products import list_products, split_source
+from ..onnx import Model
+from ..onnx.host import HostPart
+from ..onnx.network import Fate, Reading
+from ..onnx.source import is_model, split_source
 from .array import ArrayDesign, ArrayOptions
 from .design import Design
 from .digits_cnn import digits_cnn
@@ -32,7 +33,7 @@ from .network.ends import check_ends
 from .options import Options
 from .presets import DIGITS_NETWORKS, PRESETS
 
-__all__ = ["open_layer", "open_network", "open_source", "resnet8_fc_layer"]
+__all__ = ["following_layers", "model_layer", "open_layer", "open_network", "open_source", "resnet8_fc_layer"]
 
 _SEED = 8  # of the example weights
 _SHORT_NAMES = {"weights": "b", "a_zp": "a_zero_point", "b_zp": "b_zero_point", "y_zp": "y_zero_point"}
@@ -105,7 +106,7 @@ def open_source(
     options.check_budget(source)
     host = None
     if is_model(source):
-        layer, origin, host = onnx_product(source)
+        layer, origin, host = model_layer(source)
     else:
         layer, origin = open_layer(source, weights)
     return LayerDesign(layer if use_bias else layer.replace(bias=None), options, name=name, origin=origin, host=host)
@@ -139,13 +140,14 @@ def _opened(source: str) -> tuple[Network, str, list[str]] | None:
         return _checked(load_network(source), source), f"the network file {Path(source).name}", []
     if not is_model(source) or split_source(source)[1] is not None:
         return None
-    reading = read_nodes(split_source(source)[0])
+    model = Model.open(split_source(source)[0])
+    reading = model.reading
     if reading.lone and reading.unquantized is None:
         return None
     try:
-        network = _checked(network_of(reading, source), source)
+        network = _checked(reading.checked(), source)
     except InputError as error:
-        raise InputError(f"{error}{_layer_of(reading)}") from error
+        raise InputError(f"{error}{_layer_of(model)}") from error
     left = _left_to_host(reading)
     return network, "; ".join([f"the model {Path(source).name}", *left]), left
 
@@ -158,12 +160,10 @@ def _checked(network: Network, source: str) -> Network:
     return network
 
 
-def _layer_of(reading: Reading) -> str:
+def _layer_of(model: Model) -> str:
     """The SOURCE of a layer in a model that is refused as a whole, if it has one."""
-    taken = [product.name for product in list_products(reading.path) if product.layer is not None]
-    return (
-        f"; one layer of it alone is {shlex.quote(f'{reading.path}#{taken[0]}')}: see systoliq layers" if taken else ""
-    )
+    taken = [product.name for product in model.products if product.layer is not None]
+    return f"; one layer of it alone is {shlex.quote(f'{model.path}#{taken[0]}')}: see systoliq layers" if taken else ""
 
 
 def _left_to_host(reading: Reading) -> list[str]:
@@ -187,12 +187,26 @@ def open_layer(source: str, weights: Path | None) -> tuple[MatMulLayer, str]:
     if is_model(source):
         if open_network(source) is not None:
             raise InputError(f"SOURCE must be one layer here, not a whole network: name it as {source}#NODE")
-        return onnx_layer(source)
+        return model_layer(source)[:2]
     if not source.endswith(".npz") and not Path(source).exists():
         raise InputError(
             f"SOURCE must be {', '.join(PRESETS)}, a layer file .npz or a model .onnx, not {source!r}{_meant(source)}"
         )
     return MatMulLayer.load(source), f"the layer file {Path(source).name}"
+
+
+def model_layer(source: str) -> tuple[MatMulLayer, str, HostPart | None]:
+    """The layer that FILE.onnx#NODE names (FILE.onnx is enough if there is one): see `Model.layer`."""
+    path, node = split_source(source)
+    return Model.open(path).layer(node)
+
+
+def following_layers(source: str) -> list[str]:
+    """Names of the layers of a model that the outputs of the layer `source` go into; none if it is no model's."""
+    if not is_model(source):
+        return []
+    path, node = split_source(source)
+    return Model.open(path).following(node)
 
 
 def _meant(source: str) -> str:

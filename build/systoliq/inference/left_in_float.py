@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..onnx.graph import Graph
-from ..onnx.model import read_model
 from ..onnx.node import attribute, is_operator, label
 from .lowering import Lowered
 from .products import in_float
@@ -34,8 +33,7 @@ def left_in_float(model: Lowered) -> dict[str, str]:
     nodes = [node for node in model.graph.graph.node if in_float(node)]
     if not nodes:
         return {}
-    graph = Graph(read_model(model.path), model.path.parent)
-    return {node.output[0]: _reason(graph, node) for node in nodes}
+    return {node.output[0]: _reason(model.given.graph, node) for node in nodes}
 
 
 def _reason(graph: Graph, lowered: NodeProto) -> str:

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
+from ..onnx import Model
 from ..onnx.graph import Graph
-from ..onnx.model import read_model
-from ..onnx.quantization import unquantized
 from ..onnx.runtime import Session, fused
 
 if TYPE_CHECKING:
@@ -24,11 +23,16 @@ __all__ = ["Lowered", "lowered"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Lowered:
-    """The ONNX model in the file `path` as the `model` that onnxruntime makes of it; `session` runs it as it is."""
+    """The ONNX model `given` as the `model` that onnxruntime makes of it; `session` runs it as it is."""
 
-    path: Path
+    given: Model
     model: ModelProto
     session: Session
+
+    @property
+    def path(self) -> Path:
+        """The model's file."""
+        return self.given.path
 
     @property
     def graph(self) -> Graph:
@@ -36,10 +40,10 @@ class Lowered:
         return Graph(self.model, self.path.parent)
 
 
-def lowered(path: Path) -> Lowered:
-    """The graph that onnxruntime runs for the ONNX model in the file `path`; InputError where it takes none."""
-    given = read_model(path)  # its limits, and its errors
-    if (reason := unquantized(Graph(given, path.parent))) is not None:
-        raise InputError(f"{path}: {reason}")
-    model = fused(str(path), str(path))
-    return Lowered(path=path, model=model, session=Session(str(path), str(path)))
+def lowered(model: str | Path | Model) -> Lowered:
+    """The graph that onnxruntime runs for a model or the file of one; InputError where it takes none."""
+    given = model if isinstance(model, Model) else Model.open(model)  # its limits, and its errors
+    if given.unquantized is not None:
+        raise InputError(f"{given.path}: {given.unquantized}")
+    path = str(given.path)
+    return Lowered(given=given, model=fused(path, path), session=Session(path, path))

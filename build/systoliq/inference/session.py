@@ -12,6 +12,7 @@ from systoliq.hw.engine import EngineConfig
 from systoliq.sim.runner import SimulatorName
 
 from ..errors import InputError, expect, path_of
+from ..onnx import Model
 from .backends import Backend, MemoryBackend, Simulated, StreamBackend
 from .division import Division
 from .feed import checked_feed
@@ -46,7 +47,7 @@ class EngineSession:
 
     def __init__(
         self,
-        model: str | Path,
+        model: str | Path | Model,
         config: EngineConfig | None = None,
         *,
         only: Collection[str] | None = None,
@@ -56,7 +57,7 @@ class EngineSession:
         progress: Callable[[str], None] | None = None,
         bus: int | None = None,
     ) -> None:
-        model = path_of("model", model)
+        model = model if isinstance(model, Model) else path_of("model", model)
         expect("config", config, EngineConfig, type(None))
         expect("bus", bus, int, type(None))
         expect("only", only, Collection, type(None))

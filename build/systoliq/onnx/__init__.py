@@ -1,9 +1,9 @@
 """ONNX in: the quantized matrix products of a model, as layers; the whole of it, as a network.
 
-    model.onnx  --graph-->  Graph  --products-->  Product: a MatMulLayer, or the reason why it is none
+    model.onnx  --model_file-->  Model: a Graph  --products-->  Product: a MatMulLayer, or the reason why it is none
+                                                 --network-->   Reading: a Network, or the reasons against it
 
-`model` reads the file, by the `onnx` library and within limits. `network` reads every node of a model. `operators`
-knows the patterns that quantizers write.
+`Model` is the file, parsed once. `catalogue` has a row for each operator: its inputs, and what reads it.
 """
 
 import lazy_loader

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from .catalogue import CATALOGUE
 from .graph import Graph
-from .model import read_model
-from .products import read_products, split_source
 
 __all__ = ["following_layers"]
 
 
-def following_layers(source: str) -> list[str]:
-    """Names of the layers, in the model's order, that the outputs of the product FILE.onnx#NODE go into, at any depth.
+def following_layers(graph: Graph, name: str) -> list[str]:
+    """Names of the layers, in the model's order, that the outputs of the product `name` go into, at any depth.
 
-    Empty where it is the last. FILE.onnx alone is its only product that can be a layer.
+    Empty if it is the last.
     """
-    path, name = split_source(source)
-    if name is None:
-        name = next(product.name for product in read_products(path) if product.layer is not None)
-    graph = Graph(read_model(path), path.parent)
     left = [
         node.output[0]
         for node in graph.graph.node

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..odd_scales import ODD_RESULTS, odd_scales
 from .catalogue import CATALOGUE
 from .graph import Graph
-from .model import read_model
 from .node import NotTakenError, label
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["model_scale_notes"]
+__all__ = ["scale_notes_of"]
 
 
-def model_scale_notes(path: str | Path) -> list[str]:
-    """A note for each constant scale of the ONNX model in the file `path` that is not positive and finite: its tensor,
-    the first node that takes it, and the channels.
+def scale_notes_of(graph: Graph) -> list[str]:
+    """A note for each constant scale of `graph` that is not positive and finite: its tensor, the first node that takes
+    it, and the channels.
     """
-    path = Path(path)
-    graph = Graph(read_model(path), path.parent)
     takers: dict[str, NodeProto] = {}
     for node in graph.graph.node:
         for name in CATALOGUE.of(node).scales(node):

@@ -16,7 +16,7 @@ import numpy as np
 
 from .catalogue import CATALOGUE
 from .graph import Graph
-from .model import inferred
+from .model_file import inferred
 from .operator import Operator
 
 if TYPE_CHECKING:

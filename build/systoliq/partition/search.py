@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from ..design.network.reasons import reasons_against, refused_stages
 from ..errors import InputError, need
+from ..onnx import Model, read_network
 from ..onnx.catalogue import CATALOGUE
 from ..onnx.graph import Graph
-from ..onnx.model import library, read_model
-from ..onnx.network import Fate, Reading, read_network, read_nodes
+from ..onnx.model_file import library
+from ..onnx.network import Fate, Reading
 from ..onnx.network.network import with_batch
 from ..onnx.node import label
 from ..onnx.quantization import dynamic, unquantized
@@ -85,7 +86,8 @@ def partition_of(path: str | Path, progress: Progress | None = None) -> Partitio
     Raises InputError with the reasons if no part with a matrix product is a network.
     """
     path = Path(path)
-    model = with_batch(read_model(path))
+    given = with_batch(Model.open(path).proto)
+    model = type(given).FromString(given.SerializeToString())  # data outside of the file are loaded into it
     graph = Graph(model, path.parent)
     if (reason := unquantized(graph) or dynamic(graph)) is not None:
         raise InputError(f"{path}: {reason}")
@@ -153,7 +155,7 @@ class _Search:
             file = Path(folder) / "network.onnx"
             part = models.network(self.model, self.regions, region)
             file.write_bytes(part.SerializeToString())
-            reading = read_nodes(file)
+            reading = Model.open(file).reading
         if reading.network is None:
             if not self._block(_refused(part, reading)):
                 self.rejected[region.start, region.end] = "; ".join(reading.problems)

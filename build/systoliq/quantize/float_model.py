@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InputError, need
+from ..onnx import Model
 from ..onnx.graph import Graph
-from ..onnx.model import library, read_model
+from ..onnx.model_file import library
 from ..onnx.quantization import integral, is_float
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class FloatModel:
 def is_float_model(source: str) -> bool:
     """Return whether `source` is a file .onnx whose products all compute in float."""
     path = Path(source)
-    return path.suffix == ".onnx" and path.is_file() and is_float(Graph(read_model(path), path.parent))
+    return path.suffix == ".onnx" and path.is_file() and is_float(Model.open(path).graph)
 
 
 def open_float_model(path: Path, shapes: Mapping[str, Sequence[int]] | None = None) -> FloatModel:
@@ -69,8 +70,8 @@ def open_float_model(path: Path, shapes: Mapping[str, Sequence[int]] | None = No
 
     Raises InputError if the model is quantized already, has no products, an input is not float32, or a shape is open.
     """
-    model = read_model(path)
-    graph = Graph(model, path.parent)
+    opened = Model.open(path)
+    graph = opened.graph
     _check_float(path, graph)
     given = dict(shapes or {})
     infos = [info for info in graph.graph.input if info.name not in graph.initializers]
@@ -81,7 +82,7 @@ def open_float_model(path: Path, shapes: Mapping[str, Sequence[int]] | None = No
         raise InputError(f"{path}: must have an input")
     inputs = tuple(_input(path, graph, name, given.get(name)) for name in names)
     outputs = [info.name for info in graph.graph.output]
-    return FloatModel(path=path, model=model, graph=graph, inputs=inputs, output=outputs[0])
+    return FloatModel(path=path, model=opened.proto, graph=graph, inputs=inputs, output=outputs[0])
 
 
 def _check_float(path: Path, graph: Graph) -> None:

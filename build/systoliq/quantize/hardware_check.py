@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..design.network.reasons import reasons_against
-from ..onnx.network import read_nodes
+from ..onnx import Model
 from ..onnx.node import label
-from ..onnx.products import list_products
 from .float_model import FloatModel
 
 if TYPE_CHECKING:
@@ -38,9 +37,10 @@ def check_hardware(path: Path, model: FloatModel) -> HardwareCheck:
 
     The reasons name nodes of the float `model` that it was made from.
     """
-    reading = read_nodes(path)
+    quantized = Model.open(path)
+    reading = quantized.reading
     if reading.lone and reading.unquantized is None:
-        reasons = tuple(product.reason or "" for product in list_products(path) if product.layer is None)
+        reasons = tuple(product.reason or "" for product in quantized.products if product.layer is None)
         return HardwareCheck(whole="" if reasons else "one layer", reasons=_named(reasons, model))
     found = reading.problems or (() if reading.network is None else reasons_against(reading.network))
     stages = 0 if reading.network is None else len(reading.network.nodes)

@@ -20,7 +20,7 @@ from systoliq.golden import INT8
 from systoliq.golden.network import LayerNormalization, Softmax, Tensor
 from systoliq.hw.network.operators import operator_of
 from systoliq.hw.network.parallelism import Parallelism
-from systoliq.onnx.network import read_network
+from systoliq.onnx import read_network
 from systoliq.synth import open_target
 from systoliq.synth.flow import synthesized
 from systoliq.synth.parts import figures_of_parts

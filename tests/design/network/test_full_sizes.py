@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from systoliq.design import NetworkDesign, NetworkOptions
-from systoliq.onnx.network import read_network
+from systoliq.onnx import read_network
 from systoliq.synth import open_target
 
 from ...onnx.network.networks import MOBILENET, autoencoder, mobilenet, quantized

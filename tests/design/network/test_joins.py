@@ -10,7 +10,7 @@ import pytest
 
 from systoliq.design import NetworkDesign, NetworkOptions
 from systoliq.golden.network import Concatenation, Move, Multiplication
-from systoliq.onnx.network import read_network
+from systoliq.onnx import read_network
 from systoliq.package import write_package
 from systoliq.sim.tools import find, missing_text
 

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from systoliq.cli.main import cli
-from systoliq.onnx.network import read_network
+from systoliq.onnx import read_network
 from systoliq.sim.tools import find, missing_text
 
 from ...onnx.network.networks import Builder, images, quantized

@@ -12,7 +12,7 @@ from systoliq.board.exchange_of import exchange_of
 from systoliq.design import NetworkDesign, NetworkOptions
 from systoliq.design.network.reasons import reasons_against
 from systoliq.errors import InputError
-from systoliq.onnx.network import read_network, read_nodes
+from systoliq.onnx import Model, read_network
 from systoliq.package import write_package
 from systoliq.sim.tools import find, missing_text
 from systoliq.verify import verify_package
@@ -74,7 +74,7 @@ def test_golden_is_onnxruntime(path):
 
 
 def test_layers_and_emit_agree(path):
-    reading = read_nodes(path)
+    reading = Model.open(path).reading
     assert (reading.problems, reasons_against(reading.network)) == ((), ())
 
 

@@ -7,7 +7,7 @@ import pytest
 from systoliq.design.network.estimate import estimate
 from systoliq.design.network.plan import plan_for_budget
 from systoliq.explore.question.ask import ask
-from systoliq.onnx.network import read_network
+from systoliq.onnx import read_network
 
 
 @pytest.mark.slow

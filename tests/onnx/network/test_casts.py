@@ -8,7 +8,8 @@ import pytest
 from systoliq.design.network import NetworkDesign
 from systoliq.errors import InputError
 from systoliq.golden.network import load_network, network_arrays
-from systoliq.onnx.network import Fate, read_network, read_nodes
+from systoliq.onnx import Model, read_network
+from systoliq.onnx.network import Fate
 
 from .oracle import check, check_ends, write
 
@@ -67,7 +68,7 @@ def test_casts(kind, shape, before, tmp_path):
 def test_the_host_does_more(tmp_path):
     """Then the network is read, and its integers must be given."""
     path = model(tmp_path, "uint8", IMAGE, "i = Cast<to = 1>(x) f = Div(i, n) a = QuantizeLinear(f, s, z)")
-    reading = read_nodes(path)
+    reading = Model.open(path).reading
     assert [verdict.operator for verdict in reading.verdicts if verdict.fate is Fate.HOST][:2] == ["Cast", "Div"]
     with pytest.raises(ValueError, match="a must be given: more than moves and a QuantizeLinear follow x"):
         reading.network.golden({"x": numbers("uint8", IMAGE)})

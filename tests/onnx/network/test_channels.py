@@ -10,7 +10,7 @@ import pytest
 from systoliq.design.network import NetworkDesign
 from systoliq.errors import InputError
 from systoliq.golden.network import Addition, Convolution, Table
-from systoliq.onnx.network import read_network
+from systoliq.onnx import read_network
 
 from .oracle import check, write
 

@@ -7,7 +7,7 @@ import pytest
 
 from systoliq.design.network import NetworkDesign
 from systoliq.errors import InputError
-from systoliq.onnx.network import read_network
+from systoliq.onnx import read_network
 
 from .oracle import seen, session, write
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from systoliq.errors import InputError
-from systoliq.onnx import read_products
-from systoliq.onnx.network import read_network
+from systoliq.onnx import read_network, read_products
 
 from .oracle import check, check_ends, write
 

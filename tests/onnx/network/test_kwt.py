@@ -11,7 +11,7 @@ from onnxruntime.quantization.shape_inference import quant_pre_process
 from systoliq.design.network import NetworkDesign, NetworkOptions
 from systoliq.errors import InputError
 from systoliq.golden.network import LayerNormalization, MatrixProduct, Softmax
-from systoliq.onnx.network import read_network
+from systoliq.onnx import read_network
 from systoliq.quantize.settings import quantizer_settings
 from systoliq.synth import open_target
 

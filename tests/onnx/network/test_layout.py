@@ -11,7 +11,7 @@ import pytest
 from systoliq.board.exchange_of import exchange_of
 from systoliq.design.network import NetworkDesign
 from systoliq.golden.network import load_network, network_arrays
-from systoliq.onnx.network import read_network
+from systoliq.onnx import read_network
 
 from .oracle import check, write
 

@@ -9,7 +9,7 @@ import pytest
 
 from systoliq.errors import InputError
 from systoliq.golden.network import LinearResize, Move
-from systoliq.onnx.network import read_network
+from systoliq.onnx import read_network
 
 from .oracle import check, write
 

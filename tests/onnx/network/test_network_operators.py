@@ -15,7 +15,7 @@ from systoliq.golden import UINT8, IntFormat
 from systoliq.golden.network import Addition, MaxPool, Move, Tensor, WholeAverage, WindowedAverage
 from systoliq.golden.network.functions import sigmoid, tanh
 from systoliq.golden.rescale import requantize_float32
-from systoliq.onnx.network import read_network
+from systoliq.onnx import read_network
 
 from .oracle import check, write
 

@@ -9,7 +9,8 @@ import onnx
 import pytest
 
 from systoliq.errors import InputError
-from systoliq.onnx.network import Fate, read_network, read_nodes
+from systoliq.onnx import Model, read_network
+from systoliq.onnx.network import Fate
 
 from .oracle import check, write
 
@@ -242,7 +243,7 @@ def test_all_reasons_are_reported_without_their_consequences(tmp_path, call):
         read_network(path)
     assert str(caught.value).count("the operator LogSoftmax") == 5
     assert str(caught.value).endswith(f"; and 2 more: systoliq layers {path}")
-    reading = read_nodes(path)
+    reading = Model.open(path).reading
     assert [verdict.operator for verdict in reading.verdicts if verdict.fate is Fate.REFUSED] == ["LogSoftmax"] * 7
     assert len(reading.problems) == 7
     result = call("layers", path)
@@ -260,7 +261,7 @@ def test_every_node_has_a_verdict(tmp_path, call):
         b = QuantizeLinear(r, s, low) fb = DequantizeLinear(b, s, low) [pool] m = GlobalAveragePool(fb)
         q = QuantizeLinear(m, s, low) fq = DequantizeLinear(q, s, low) [flat] e = Flatten(fq) [soft] p = Softmax(e) }"""
     path = write(tmp_path / "model.onnx", text, CONSTANTS | {"low": np.uint8(0)})
-    reading = read_nodes(path)
+    reading = Model.open(path).reading
     assert [(verdict.fate.value, verdict.text) for verdict in reading.verdicts] == [
         ("host", "before the first integers"),
         ("host", "before the first integers"),
@@ -297,7 +298,7 @@ def test_every_node_has_a_verdict(tmp_path, call):
 def test_what_the_host_does_before(inside, tmp_path):
     text = f"g (float[N, 4] x) => (uint8[N, 4] y) {{ {inside} a = QuantizeLinear(b, s, z) {A} f = Relu(fa) {Q} }}"
     path = write(tmp_path / "model.onnx", text, CONSTANTS)
-    verdict = read_nodes(path).verdicts[0]
+    verdict = Model.open(path).reading.verdicts[0]
     assert (verdict.fate, verdict.text) == (Fate.HOST, "before the first integers")
     network = read_network(path)
     assert (network.sources[0].movements, network.sources[0].tensor.shape) == (None, (1, 4))
@@ -305,7 +306,9 @@ def test_what_the_host_does_before(inside, tmp_path):
 
 def test_a_node_whose_result_is_not_taken(tmp_path):
     inputs, nodes, _ = REFUSED["relu with effect"]
-    reading = read_nodes(write(tmp_path / "model.onnx", f"g ({inputs}) => (uint8[n] y) {{ {nodes} }}", CONSTANTS))
+    reading = Model.open(
+        write(tmp_path / "model.onnx", f"g ({inputs}) => (uint8[n] y) {{ {nodes} }}", CONSTANTS)
+    ).reading
     found = {verdict.name: (verdict.fate, verdict.derived) for verdict in reading.verdicts}
     assert found["t"] == (Fate.REFUSED, True)
     assert found["y"] == (Fate.REFUSED, False)
@@ -315,7 +318,9 @@ def test_a_node_whose_result_is_not_taken(tmp_path):
 def test_a_node_behind_one_that_is_not_taken(tmp_path):
     """It says so, and is no reason of its own, whatever else is wrong with it."""
     nodes = f"{A} {W} t = LogSoftmax(fa) b = Reshape(t, flat) f = Conv(b, fw, bias) {Q}"
-    reading = read_nodes(write(tmp_path / "model.onnx", f"g ({IMAGE} a) => (uint8[n] y) {{ {nodes} }}", CONSTANTS))
+    reading = Model.open(
+        write(tmp_path / "model.onnx", f"g ({IMAGE} a) => (uint8[n] y) {{ {nodes} }}", CONSTANTS)
+    ).reading
     found = {verdict.name: (verdict.text, verdict.derived) for verdict in reading.verdicts}
     assert found["f"] == ("its input 'b' comes from Reshape 'b', which is not taken", True)
     assert [problem[:15] for problem in reading.problems] == ["LogSoftmax 't':"]
@@ -324,7 +329,7 @@ def test_a_node_behind_one_that_is_not_taken(tmp_path):
 def test_a_product_that_stays_real(tmp_path):
     text = f"""g ({ROW} a) => (float[1, 4] f) {{ {A} c = QuantizeLinear(fa, two, z) fc = DequantizeLinear(c, two, z)
         {D} f = MatMul(fc, fd) }}"""
-    reading = read_nodes(write(tmp_path / "model.onnx", text, CONSTANTS))
+    reading = Model.open(write(tmp_path / "model.onnx", text, CONSTANTS)).reading
     assert reading.verdicts[-1].text == "its result stays real numbers"
     assert reading.network.multiply_accumulates == 0
     assert reading.multiply_accumulates == 16
@@ -355,7 +360,7 @@ def test_operators_with_too_few_inputs(drop, tmp_path):
         o = com.microsoft.QLinearMatMul(n, s, z, v, s, i, s, z)
         y = com.microsoft.QGemm(o, s, z, d, s, i, , s, z) }}"""
     path = write(tmp_path / "model.onnx", text, CONSTANTS | {"v": np.ones((8, 4), np.int8)})
-    assert read_nodes(path).network is not None
+    assert Model.open(path).reading.network is not None
     model = onnx.load(path)
     for node in list(model.graph.node)[1:]:
         if len(node.input) > drop:
@@ -363,7 +368,7 @@ def test_operators_with_too_few_inputs(drop, tmp_path):
             del node.input[:]
             node.input.extend(kept)
     onnx.save(model, path)
-    reading = read_nodes(path)
+    reading = Model.open(path).reading
     assert reading.network is None
     assert all(" must " in problem for problem in reading.problems), reading.problems
 

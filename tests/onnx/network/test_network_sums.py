@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from systoliq.golden.network import Convolution, Dense
-from systoliq.onnx.network import read_network
+from systoliq.onnx import read_network
 
 from .oracle import check, write
 

@@ -10,7 +10,7 @@ import onnx
 import pytest
 
 from systoliq.golden.network import Move
-from systoliq.onnx.network import read_network, read_nodes
+from systoliq.onnx import Model, read_network
 
 from .networks import MOBILENET, NETWORKS, TYPES, autoencoder, ds_cnn, images, mobilenet, quantized
 from .oracle import check, check_ends, seen, session, write
@@ -127,7 +127,7 @@ def test_resnet8(shared):
     rng = np.random.default_rng(11)
     coarse = rng.uniform(0, 255, (20, 8, 8, 3)).repeat(4, axis=1).repeat(4, axis=2)
     x = np.clip(coarse + rng.normal(0, 20, coarse.shape), 0, 255).astype(np.float32)
-    reading = read_nodes(path)
+    reading = Model.open(path).reading
     network = reading.network
     assert network.multiply_accumulates == reading.multiply_accumulates == 12501632
     assert [tensor.name for tensor in network.outputs] == ["PPQ_Variable_193"]

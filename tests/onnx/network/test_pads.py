@@ -8,7 +8,8 @@ import pytest
 from systoliq.design.network import NetworkDesign
 from systoliq.errors import InputError
 from systoliq.golden.network import Convolution, MaxPool, Move
-from systoliq.onnx.network import Fate, read_network, read_nodes
+from systoliq.onnx import Model, read_network
+from systoliq.onnx.network import Fate
 
 from .oracle import check, write
 
@@ -83,7 +84,7 @@ def test_before_the_first_integers(tmp_path):
     """It is the host's, as before."""
     text = """g (float[1, 3, 6, 7] x) => (int8[n] y) { x1 = Pad(x, p) a = QuantizeLinear(x1, as, az)
         y = MaxPool<kernel_shape = [2, 2]>(a) }"""
-    reading = read_nodes(write(tmp_path / "model.onnx", text, CONSTANTS, opset=18))
+    reading = Model.open(write(tmp_path / "model.onnx", text, CONSTANTS, opset=18)).reading
     assert reading.network.inputs[0].shape == (1, 3, 9, 9)
     assert reading.verdicts[0].fate is Fate.HOST
 

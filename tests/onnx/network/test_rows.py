@@ -8,7 +8,7 @@ import pytest
 from systoliq.design.network import NetworkDesign
 from systoliq.errors import InputError
 from systoliq.golden.network import Convolution, load_network, network_arrays
-from systoliq.onnx.network import read_network
+from systoliq.onnx import read_network
 
 from .oracle import check, write
 from .test_network_sums import FLOAT_BIAS, QDQ, QLINEAR, TYPES, constants_for

@@ -9,7 +9,7 @@ import pytest
 from systoliq.errors import InputError
 from systoliq.golden.network import LayerNormalization, Softmax
 from systoliq.hw.network.operators import operator_of
-from systoliq.onnx.network import read_network
+from systoliq.onnx import read_network
 
 from .oracle import session, write
 from .test_network_operators import KINDS, between, codes, compare

@@ -9,7 +9,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from systoliq.errors import InputError
 from systoliq.golden.network import Convolution, Move
-from systoliq.onnx.network import read_network
+from systoliq.onnx import read_network
 
 from .oracle import check, session
 

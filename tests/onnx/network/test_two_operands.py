@@ -8,7 +8,7 @@ import pytest
 from systoliq.design.network import NetworkDesign
 from systoliq.errors import InputError
 from systoliq.golden.network import MatrixProduct
-from systoliq.onnx.network import read_network
+from systoliq.onnx import read_network
 
 from .oracle import write
 from .test_network_operators import between, codes, compare

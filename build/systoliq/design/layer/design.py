@@ -22,7 +22,7 @@ from systoliq.sim.choice import SimulatorChoice
 from systoliq.sim.cosimulation import DENSE_TOP, cosimulate
 
 from ...errors import expect
-from ...onnx import HostPart
+from ...onnx.host import HostPart
 from ..choose import AUTO
 from ..cosimulated import cosimulated
 from ..design import Arrays, Design

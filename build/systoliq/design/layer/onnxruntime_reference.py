@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from systoliq.golden.layer import MatMulLayer
 
-from ...onnx import HostPart
+from ...onnx.host import HostPart
 from ..design import Arrays
 from .operands import rows_of
 

@@ -10,10 +10,8 @@ import numpy as np
 from systoliq.golden.archive import read_arrays
 from systoliq.golden.layer import MatMulLayer
 
-from ...design.sources import open_layer
+from ...design.sources import following_layers, open_layer
 from ...errors import InputError
-from ...onnx import is_model
-from ...onnx.following import following_layers
 from .layer import FloatModel, LayerSubject
 
 __all__ = ["layer_subject", "open_layer_subject"]
@@ -79,7 +77,7 @@ def _read_data(path: Path, layer: MatMulLayer, source: str) -> dict[str, Any]:
         raise InputError(f"{path}: must have the key 'inputs' (or 'a'); it has {', '.join(arrays) or 'none'}")
     if (labels is None) == (reference is None):
         raise InputError(f"{path}: must have 'labels' or reference 'outputs' (or 'y'), one of them")
-    if labels is not None and is_model(source) and (following := following_layers(source)):
+    if labels is not None and (following := following_layers(source)):
         raise InputError(
             f"{path}: labels must be given for the last layer or a whole network, not for {source!r}, whose outputs go "
             f"into {following[0]!r}: give its outputs, or explore the network with --bits"

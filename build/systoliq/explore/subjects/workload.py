@@ -14,9 +14,8 @@ from systoliq.hw.engine.config import LARGEST
 
 from ...design.engine.workloads import OWN, Product, read_workloads
 from ...errors import InputError
-from ...onnx import is_model
-from ...onnx.network import read_nodes
-from ...onnx.products import read_products
+from ...onnx import Model
+from ...onnx.source import is_model
 
 __all__ = ["Workload", "open_workload"]
 
@@ -89,8 +88,9 @@ def _of_model(text: str) -> Workload:
     if node:
         raise InputError(f"workload must be the model as a whole, {path}.onnx, not {text!r}")
     name = Path(text).stem
-    reading = read_nodes(text)
-    shapes = _of_stages(reading.network) if reading.network is not None else _of_products(text)
+    model = Model.open(text)
+    network = model.reading.network
+    shapes = _of_stages(network) if network is not None else _of_products(model)
     if not shapes:
         raise InputError(f"{text}: must have a product that the engine supports")
     products = [Product(network=name, m=m, k=k, n=n, count=count) for (m, k, n), count in shapes.items()]
@@ -111,15 +111,15 @@ def _of_stages(network: Network) -> Counter[tuple[int, int, int]]:
     return shapes
 
 
-def _of_products(path: str) -> Counter[tuple[int, int, int]]:
+def _of_products(model: Model) -> Counter[tuple[int, int, int]]:
     """Shapes of a model's matrix products where it is no network as a whole: all of them must be known."""
     shapes: Counter[tuple[int, int, int]] = Counter()
-    for product in read_products(path):
+    for product in model.checked_products():
         sizes = product.m, product.k, product.n
         if not all(size.isdigit() for size in sizes):
             raise InputError(
-                f"{path}: sizes of {product.name!r} must be known, not {product.shape}: give them as FILE.csv, with "
-                "columns workload, M, K, N and count"
+                f"{model.path}: sizes of {product.name!r} must be known, not {product.shape}: give them as FILE.csv, "
+                "with columns workload, M, K, N and count"
             )
         m, k, n = (int(size) for size in sizes)
         shapes[m, k, n] += 1

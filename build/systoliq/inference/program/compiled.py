@@ -10,6 +10,7 @@ from pathlib import Path
 from systoliq.hw.engine import EngineConfig
 
 from ...errors import expect, path_of
+from ...onnx import Model
 from ...package.output import write_output
 from ..division import Division
 from ..feed import blank_feed
@@ -47,7 +48,7 @@ class CompiledModel:
 
 
 def compile_onnx(
-    model: str | Path,
+    model: str | Path | Model,
     config: EngineConfig | None = None,
     *,
     bus: int = 128,
@@ -64,7 +65,7 @@ def compile_onnx(
 
     >>> compile_onnx("model.onnx", EngineConfig(rows=16, cols=16)).write("out/model")
     """
-    model = path_of("model", model)
+    model = model if isinstance(model, Model) else path_of("model", model)
     expect("config", config, EngineConfig, type(None))
     expect("bus", bus, int)
     expect("shapes", shapes, Mapping, type(None))

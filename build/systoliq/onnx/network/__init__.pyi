@@ -1,8 +1,5 @@
 from .network import (
     Reading,
-    network_of,
-    read_network,
-    read_nodes,
 )
 from .verdict import (
     Fate,
@@ -13,7 +10,4 @@ __all__ = [
     "Fate",
     "Reading",
     "Verdict",
-    "network_of",
-    "read_network",
-    "read_nodes",
 ]

@@ -14,11 +14,11 @@ from systoliq.golden.formats import IntFormat
 from systoliq.golden.limits import TENSOR_ELEMENTS
 from systoliq.golden.network import Network, Source, Tensor
 
-from ...errors import InputError, path_of
+from ...errors import InputError
 from ..catalogue import CATALOGUE
 from ..graph import Graph
 from ..lone import is_lone_product
-from ..model import inferred, read_model
+from ..model_file import inferred
 from ..node import MOVES, NotTakenError, dimensions, is_operator
 from ..quantization import dynamic, unquantized
 from .late import QUANTIZERS
@@ -32,7 +32,7 @@ from .verdict import Fate, Verdict
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-__all__ = ["Reading", "network_of", "read_network", "read_nodes", "with_batch"]
+__all__ = ["Reading", "reading_of", "with_batch"]
 
 _LISTED = 5  # reasons in an error; `systoliq layers` has them all
 
@@ -59,15 +59,20 @@ class Reading:
         """Multiply-accumulates of all nodes with known shapes."""
         return sum(verdict.multiply_accumulates or 0 for verdict in self.verdicts)
 
+    def checked(self) -> Network:
+        """The network; InputError with the reasons if there is none."""
+        if self.unquantized is not None:
+            raise InputError(f"{self.path}: {self.unquantized}")
+        if self.network is None:
+            more = len(self.problems) - _LISTED
+            rest = [f"and {more} more: systoliq layers {self.path}"] if more > 0 else []
+            text = "; ".join([*self.problems[:_LISTED], *rest])
+            raise InputError(f"{self.path}: cannot be taken as a network: {' '.join(text.split())}")
+        return self.network
 
-def read_nodes(path: str | Path) -> Reading:
-    """A verdict on each node of the ONNX model in the file `path`; InputError where it is no valid model.
 
-    A first dimension without a number is the batch, and counts as 1.
-    """
-    path = Path(path)
-    model = with_batch(read_model(path))
-    graph = Graph(model, path.parent)
+def reading_of(path: Path, graph: Graph) -> Reading:
+    """A verdict on each node of `graph`, of the file `path`, whose first dimensions are numbers: see `with_batch`."""
     reader = Reader(graph, {}, CATALOGUE)
     problems = []
     for info in graph.graph.input:
@@ -108,37 +113,28 @@ def _without_nodes(verdicts: tuple[Verdict, ...]) -> str:
     return f"it must have an operator between integers, and has for the host alone {named}{more}"
 
 
-def read_network(path: str | Path) -> Network:
-    """Return the ONNX model in the file `path` as a network; raise InputError with the reasons if it cannot be one."""
-    path_of("path", path)
-    return network_of(read_nodes(path), path)
-
-
-def network_of(reading: Reading, path: str | Path) -> Network:
-    """The network that was read from the file `path`, or the InputError of `read_network`."""
-    if reading.unquantized is not None:
-        raise InputError(f"{path}: {reading.unquantized}")
-    if reading.network is None:
-        more = len(reading.problems) - _LISTED
-        rest = [f"and {more} more: systoliq layers {path}"] if more > 0 else []
-        text = "; ".join([*reading.problems[:_LISTED], *rest])
-        raise InputError(f"{path}: cannot be taken as a network: {' '.join(text.split())}")
-    return reading.network
-
-
 def with_batch(model: ModelProto) -> ModelProto:
-    """Return `model` with a batch of 1 where its inputs' first dimension has no number, and the shapes that follow."""
+    """`model`, or a copy with a batch of 1 where its inputs' first dimension has no number, and the shapes that follow.
+
+    A first dimension without a number is the batch.
+    """
     initializers = {tensor.name for tensor in model.graph.initializer}
-    changed = False
-    for info in model.graph.input:
+    copy: ModelProto | None = None
+    for place, info in enumerate(model.graph.input):
         dims = info.type.tensor_type.shape.dim
         if info.name not in initializers and dims and not dims[0].HasField("dim_value"):
-            dims[0].dim_value = 1
-            changed = True
-    if changed:
-        del model.graph.value_info[:]
-        model = inferred(model)
-    return model
+            copy = copy or _copied(model)
+            copy.graph.input[place].type.tensor_type.shape.dim[0].dim_value = 1
+    if copy is None:
+        return model
+    del copy.graph.value_info[:]
+    return inferred(copy)
+
+
+def _copied(model: ModelProto) -> ModelProto:
+    copy = type(model)()
+    copy.CopyFrom(model)
+    return copy
 
 
 def _input(graph: Graph, name: str) -> tuple[Value, str | None]:
