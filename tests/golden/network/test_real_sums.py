@@ -90,7 +90,7 @@ def test_interpolations_with_too_many_weights():
     y = x.replace(name="y", shape=(1, 1, 1, 70))
     node = LinearResize(name="r", inputs=(x,), output=y, rows=one, columns=blend)
     with pytest.raises(
-        ValueError, match="its weights must be at most 64 numbers times powers of two, not 98: scales must be"
+        ValueError, match="its weights must be at most 64 numbers times powers of two, not 98: resize by a power of two"
     ):
         RealSums.of_linear(node)
 

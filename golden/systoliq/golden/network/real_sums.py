@@ -82,8 +82,8 @@ class RealSums:
         kinds = np.unique(mantissas)
         if len(kinds) > MOST_TABLES:
             raise ValueError(
-                f"its weights must be at most {MOST_TABLES} numbers times powers of two, not {len(kinds)}: scales must "
-                "be powers of two, or sizes small"
+                f"its weights must be at most {MOST_TABLES} numbers times powers of two, not {len(kinds)}: resize by a "
+                "power of two, and by half_pixel where it is align_corners"
             )
         places = {
             float(weight): (int(np.searchsorted(kinds, mantissa)), int(exponent - exponents.min()))
