@@ -11,17 +11,23 @@ class Credit:
     """Counts up to ``most``; the register ``any`` is 1 while the count is not 0, and ``next`` is the value of ``any`` a
     cycle later. ``give`` adds one per cycle; ``take`` (only while ``any``) removes one.
 
-    The register holds the count less two, so that its sign shows whether a ``take`` leaves 0: there is no adder before
-    ``any``.
+    A ``take`` may be known late in a cycle, and then decides about ``any`` alone: the count follows a cycle later, less
+    two, so that its sign shows whether a ``take`` leaves 0.
     """
 
     def __init__(self, m: Module, most: int, *, name: str, full: bool, give: Value, take: Value) -> None:
         count = most if full else 0
-        less_two = Signal(signed(most.bit_length() + 1), name=f"{name}_less_two", init=count - 2)
+        earlier = Signal(signed(most.bit_length() + 1), name=f"{name}_earlier", init=count - 2)  # a cycle ago
+        change = Signal(signed(2), name=f"{name}_change")  # since then: 1, 0 or -1
+        less_two = Signal.like(earlier, name=f"{name}_less_two")
         self.any = Signal(name=f"{name}_any", init=count > 0)
         self.next = Signal(name=f"{name}_next")
-        m.d.comb += self.next.eq(give | Mux(take, ~less_two[-1], self.any))
+        m.d.comb += [
+            less_two.eq(earlier + change),
+            self.next.eq(give | Mux(take, ~less_two[-1], self.any)),
+        ]
         m.d.sync += [
             self.any.eq(self.next),
-            less_two.eq(less_two + Cat(give ^ take, take & ~give).as_signed()),  # 1, 0 or -1
+            earlier.eq(less_two),
+            change.eq(Cat(give ^ take, take & ~give).as_signed()),
         ]

@@ -58,7 +58,7 @@ def one_less(match):
 def room(module, text, change):
     """The module with another initial room: in a declaration and behind the reset, which are the same number."""
     found = re.search(rf"^module network_{module}\(.*?^endmodule$", text, re.MULTILINE | re.DOTALL)
-    register = re.search(r"reg \[\d+:0\] (room(?:_less_two)?) = (\d+'h)([0-9a-f]+);", found[0])
+    register = re.search(r"reg \[\d+:0\] (room(?:_earlier)?) = (\d+'h)([0-9a-f]+);", found[0])
     source = re.search(rf"{register[1]} <= (\w+);", found[0])[1]
     begins = re.escape(register[2] + register[3])
     changed = re.sub(rf"(reg .* {register[1]} = \d+'h)([0-9a-f]+)(?=;)", change, found[0])

@@ -30,6 +30,20 @@ class Walk:
             self.counts.append(counted)
             self.last.append(inner)
 
+    def ends(self, level: int, *, name: str) -> Signal:
+        """A register that is ``last[level]``: it is made ready a step before."""
+        rounds = self._rounds[: level + 1]
+        ends = Signal(name=name, init=all(count == 1 for count in rounds))
+        moving = [index for index, count in enumerate(rounds) if count > 1]
+        if moving:
+            first, *others = moving
+            comes = self.counts[first].value == rounds[first] - 2  # the last step but one
+            for index in others:
+                comes = comes & self.counts[index].last
+            with self._m.If(self._step):
+                self._m.d.sync += ends.eq(comes)
+        return ends
+
     def place(self, moves: Sequence[int | Sequence[int]], start: int, bits: int, *, name: str) -> Signal:
         """A register of ``bits`` bits that is ``start`` plus each loop's round times its move, modulo 2^bits.
 
