@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from functools import cache
@@ -103,7 +104,7 @@ def test_the_smallest_that_gives_a_thousand_images_a_second(target):
 def test_every_board_takes_a_layer_and_a_network_without_options(board, source):
     made = board_design(source, board, NOTHING_ASKED)
     part = BOARDS[board].target
-    assert multipliers_in(made.verilog) <= part.capacity["dsp"]
+    assert multipliers_in(made.verilog) <= part.capacity.get("dsp", math.inf)  # GateMate multiplies in its fabric
     if source == "digits-cnn":
         assert made.plan.multipliers == 3
     else:
