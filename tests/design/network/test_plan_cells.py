@@ -74,6 +74,6 @@ def test_products_of_elements_in_lookup_tables():
 
 
 def test_families():
-    assert {family(cells) for cells in CELLS} == {"", "ecp5", "ice40", "gowin", "dsp48e2"}
+    assert {family(cells) for cells in CELLS} == {"", "ecp5", "ice40", "gowin", "nexus", "dsp48e2"}
     assert family("ecp5-pair") == "ecp5"
     assert family("xilinx") == ""

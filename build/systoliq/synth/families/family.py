@@ -106,7 +106,7 @@ class Family:
     cells
         what cells of its netlists count as.
     placement, packing
-        its place and route, and what makes a bitstream of the result; None where there is none.
+        its place and route, and what makes a bitstream of the result; None without them.
     netlists
         names of `simulate --netlist`, and the target whose netlist each simulates.
     """

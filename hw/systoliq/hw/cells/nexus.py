@@ -49,7 +49,7 @@ def multaddsub9x9wide(a: Sequence[Value], b: Sequence[Value], clear: Value, tota
 
 
 def _extended(operand: Sequence[Value]) -> Value:
-    """The operand with copies of its sign above it; 0 where there is none."""
+    """Return the operand with copies of its sign above it, or 0 without an operand."""
     if not operand:
         return Const(0, WIDTH)
     value = operand[0]
