@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import os
 import reprlib
+from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
 
@@ -17,6 +19,7 @@ __all__ = [
     "SynthesisError",
     "TooLargeError",
     "expect",
+    "meant",
     "need",
     "path_of",
 ]
@@ -54,6 +57,12 @@ def _with_article(kind: type) -> str:
     if kind is type(None):
         return "None"
     return f"{'an' if kind.__name__[0] in 'aeioAEIO' else 'a'} {kind.__name__}"
+
+
+def meant(name: str, names: Iterable[str]) -> str:
+    """Return a question that ends a message, with the one of `names` that `name` is close to; empty if none is."""
+    close = get_close_matches(name.lower(), list(names), n=1)
+    return f": did you mean {close[0]}?" if close else ""
 
 
 def path_of(name: str, value: object) -> Path:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 
-from ..errors import InputError
+from ..errors import InputError, meant
 from . import ecp5, gatemate, gowin, ice40, nexus
 from .description import Board
 
-__all__ = ["BOARDS", "open_board"]
+__all__ = ["BOARDS", "board_lines", "open_board"]
 
 BOARDS: Mapping[str, Board] = {
     board.name: board for board in (*ice40.BOARDS, *ecp5.BOARDS, *gowin.BOARDS, *nexus.BOARDS, *gatemate.BOARDS)
@@ -19,7 +18,11 @@ BOARDS: Mapping[str, Board] = {
 def open_board(name: str) -> Board:
     """The board called `name`."""
     if name not in BOARDS:
-        close = get_close_matches(name.lower(), BOARDS, n=1)
-        meant = f": did you mean {close[0]}?" if close else ""
-        raise InputError(f"board must be one of {', '.join(BOARDS)}, not {name!r}{meant}")
+        raise InputError(f"board must be one of {', '.join(BOARDS)}, not {name!r}{meant(name, BOARDS)}")
     return BOARDS[name]
+
+
+def board_lines() -> str:
+    """Return a line for each board, with its name and title, for help texts."""
+    width = max(map(len, BOARDS)) + 2
+    return "\n".join(f"  {board.name:<{width}}{board.title}" for board in BOARDS.values())

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..board.boards import BOARDS, open_board
+from ..board.boards import board_lines, open_board
 from ..board.flow import make_bitstream
 from ..board.linked import fingerprint
 from ..board.record import keep_record
@@ -23,7 +23,7 @@ from .shell import debug_option, warn_symlink
 __all__ = ["bitstream"]
 
 _PLACEMENTS = 2  # mostly: placed twice, first to find the frequency, then for that clock
-_BOARDS = "\n".join(f"  {board.name:<15}{board.title}" for board in BOARDS.values())
+_BOARDS = board_lines()
 
 
 @click.command(

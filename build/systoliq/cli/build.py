@@ -9,7 +9,7 @@ import click
 
 from systoliq.sim.runner import SimulatorName
 
-from ..board.boards import BOARDS, open_board
+from ..board.boards import board_lines, open_board
 from ..board.linked import fingerprint
 from ..board.record import keep_record
 from ..design import Design
@@ -26,7 +26,7 @@ from .shown import shown
 __all__ = ["build"]
 
 _STEPS = ("quantize", "plan", "emit", "simulate", "verify", "synthesize", "bitstream")  # of systoliq.accelerate
-_BOARDS = "\n".join(f"  {board.name:<15}{board.title}" for board in BOARDS.values())
+_BOARDS = board_lines()
 
 
 @click.command(

@@ -13,6 +13,7 @@ from ..explore.subjects.engine import EngineSubject
 from ..explore.subjects.layer import LayerSubject
 from ..explore.subjects.network import NetworkSubject
 from ..synth.targets import TARGETS
+from .options import TargetName
 
 __all__ = ["AXES_OPTIONS"]
 
@@ -59,5 +60,10 @@ AXES_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         f"{NetworkSubject.axes[0].default}]",
     ),
     click.option("--cells", metavar="WORDS", help="auto (those of the device), or as for emit.  [auto]"),
-    click.option("--target", metavar="WORDS", help=f"Devices: {', '.join(TARGETS)}.  [{_LAYER['target']}]"),
+    click.option(
+        "--target",
+        type=TargetName(listed=True),
+        metavar="WORDS",
+        help=f"Devices: {', '.join(TARGETS)}.  [{_LAYER['target']}]",
+    ),
 )

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from ..onnx.scope import parsed_once
 from .shell import Group, debug_option
@@ -21,10 +22,12 @@ COMMANDS = {
     "build": "Go the whole way from a model to a board, with one report",
     "compile": "Compile an ONNX model for the engine with DMA",
     "demo": "Train, quantize, emit and simulate a classifier of digits",
+    "completion": "Print a script that completes commands in a shell",
     "deploy": "Write an ONNX model whose network is the hardware",
     "doctor": "List the tools found, and how to install missing ones",
     "emit": "Write Verilog, a testbench and a certificate",
     "explore": "Search array sizes, widths and cells for the best designs",
+    "help": "Show help on sources, boards, targets or a command",
     "layers": "List the nodes of an ONNX model and what hardware takes",
     "mutants": "Mutate a package's Verilog and run its testbench",
     "partition": "Cut the largest part for hardware out of an ONNX model",
@@ -60,6 +63,11 @@ class _Commands(Group):
         """Run a command, which parses each model once."""
         with parsed_once():
             return super().invoke(ctx)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the commands that begin with `incomplete`; none of them is loaded."""
+        found = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a line for each command."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from systoliq.hw.cells import CELLS
 from systoliq.hw.dma.bus import BUS_BYTES
@@ -17,12 +18,15 @@ from systoliq.hw.engine.config import DATAFLOWS
 from ..design.choose import AUTO, REQUANTIZERS
 from ..design.engine.configuration import LANES_LIMIT
 from ..design.presets import PRESETS
-from ..errors import InputError
+from ..errors import InputError, meant
 from ..synth.targets import TARGETS, Target
+
+if TYPE_CHECKING:
+    from ..board.description import Board
 
 __all__ = [
     "BUS_OPTION", "CELLS_OPTION", "ENGINE_OPTIONS", "HARDWARE_OPTIONS", "NETWORK_OPTIONS", "PATH", "SHAPE_OPTION",
-    "SIMULATOR_OPTION", "SOURCE_HELP", "SOURCE_OPTIONS", "TARGET_OPTION",
+    "SIMULATOR_OPTION", "SOURCE_HELP", "SOURCE_OPTIONS", "TARGET_OPTION", "TargetName",
     "add_options", "hardware_of",
 ]  # fmt: skip
 
@@ -55,6 +59,44 @@ class _AccumulatorBits(click.ParamType[Any]):
             return int(value)
         except ValueError:
             self.fail(f"must be an integer or auto, not {value!r}", param, ctx)
+
+
+class TargetName(click.ParamType[Any]):
+    """A target's name; that of a board is its part's. With `listed`, several separated by commas, of which the command
+    checks the unknown ones.
+    """
+
+    name = "target"
+
+    def __init__(self, *, listed: bool = False) -> None:
+        self._listed = listed
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """See `click.ParamType`."""
+        if self._listed:
+            return ",".join(self._part(word.strip()) or word for word in str(value).split(","))
+        found = self._part(str(value))
+        if found is None:
+            near = meant(str(value), [*TARGETS, *_boards()])
+            self.fail(f"must be one of {', '.join(TARGETS)}, or a board, not {value!r}{near}", param, ctx)
+        return found
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """See `click.ParamType`."""
+        return [CompletionItem(name) for name in (*TARGETS, *_boards()) if name.startswith(incomplete)]
+
+    @staticmethod
+    def _part(word: str) -> str | None:
+        if word in TARGETS:
+            return word
+        board = _boards().get(word)
+        return None if board is None else board.target.name
+
+
+def _boards() -> Mapping[str, Board]:
+    from ..board.boards import BOARDS  # which few commands need
+
+    return BOARDS
 
 
 class _Shape(click.ParamType[Any]):
@@ -126,9 +168,9 @@ CELLS_OPTION = click.option(
 )
 TARGET_OPTION = click.option(
     "--target",
-    type=click.Choice(list(TARGETS)),
+    type=TargetName(),
     metavar="T",
-    help="Part to build for (see synth): sets the default of --cells; a network's plan must fit it.",
+    help="Part to build for (see synth), or a board: sets the default of --cells; a network's plan must fit it.",
 )
 SOURCE_OPTIONS = (
     click.option(

@@ -28,6 +28,7 @@ from .options import (
     NETWORK_OPTIONS,
     SOURCE_HELP,
     SOURCE_OPTIONS,
+    TargetName,
     add_options,
     hardware_of,
 )  # fmt: skip
@@ -53,7 +54,7 @@ if the median of the seeds misses --mhz. Needs: pip install 'systoliq[synth]'.
 """
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    click.option("--target", type=click.Choice(list(TARGETS)), required=True, metavar="T", help="The part; see above."),
+    click.option("--target", type=TargetName(), required=True, metavar="T", help="The part, or a board; see above."),
     click.option(
         "--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Place and route with seeds 1 to N."
     ),

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -22,7 +21,7 @@ from ..board.exchange_of import exchange_of
 from ..board.linked import check_board
 from ..board.port import BAUDS, Port
 from ..design.network import NetworkDesign
-from ..errors import InputError
+from ..errors import InputError, meant
 from ..inference.report import differing
 
 __all__ = ["ON", "Hardware", "HardwareRun", "check_on", "open_hardware"]
@@ -86,9 +85,7 @@ def check_on(on: str | Path, baud: int) -> None:
     if name in ON:
         return
     if "/" not in name and not Path(name).exists():
-        close = get_close_matches(name.lower(), ON, n=1)
-        meant = f": did you mean {close[0]}?" if close else ""
-        raise InputError(f"on must be {', '.join(ON)} or the serial port of a board, not {name!r}{meant}")
+        raise InputError(f"on must be {', '.join(ON)} or the serial port of a board, not {name!r}{meant(name, ON)}")
     if baud not in BAUDS:
         raise InputError(f"baud must be one of {', '.join(map(str, BAUDS))}, not {baud}")
 

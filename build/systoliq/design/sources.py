@@ -16,7 +16,7 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.layer_file import KEYS, OPTIONAL_KEYS
 from systoliq.golden.network import Network, is_network_file, load_network
 
-from ..errors import InputError, expect, path_of
+from ..errors import InputError, expect, meant, path_of
 from ..onnx import Model
 from ..onnx.host import HostPart
 from ..onnx.network import Fate, Reading
@@ -35,6 +35,7 @@ from .presets import DIGITS_NETWORKS, PRESETS
 
 __all__ = ["following_layers", "model_layer", "open_layer", "open_network", "open_source", "resnet8_fc_layer"]
 
+_SUFFIXES = (".npz", ".onnx")
 _SEED = 8  # of the example weights
 _SHORT_NAMES = {"weights": "b", "a_zp": "a_zero_point", "b_zp": "b_zero_point", "y_zp": "y_zero_point"}
 
@@ -212,9 +213,8 @@ def following_layers(source: str) -> list[str]:
 def _meant(source: str) -> str:
     """A question that names the preset or the suffix that `source` is close to, where there is one."""
     suffix = Path(source).suffix
-    close = get_close_matches(source.lower(), PRESETS, n=1)
-    close += [source.removesuffix(suffix) + each for each in get_close_matches(suffix.lower(), (".npz", ".onnx"), n=1)]
-    return f": did you mean {close[0]}?" if close else ""
+    names = [f"{source.removesuffix(suffix)}{each}" for each in get_close_matches(suffix.lower(), _SUFFIXES, n=1)]
+    return meant(source, PRESETS) or (f": did you mean {names[0]}?" if names else "")
 
 
 def resnet8_fc_layer(weights: Path | None = None) -> tuple[MatMulLayer, str]:

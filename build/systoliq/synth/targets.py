@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..errors import meant
 from .families import FAMILIES
 from .target import Target
 
@@ -15,5 +16,5 @@ TARGETS: Mapping[str, Target] = {target.name: target for family in FAMILIES.valu
 def open_target(name: str, what: str = "target") -> Target:
     """The target called `name`; ValueError, naming the argument `what`, if there is none."""
     if name not in TARGETS:
-        raise ValueError(f"{what} must be one of {', '.join(TARGETS)}, not {name!r}")
+        raise ValueError(f"{what} must be one of {', '.join(TARGETS)}, not {name!r}{meant(name, TARGETS)}")
     return TARGETS[name]
