@@ -106,6 +106,19 @@ def test_imports_of_build_run_one_way():
         assert packages_imported(path) - {*PARTS, *ANYWHERE} <= allowed_in_build(name), path
 
 
+def test_the_questions_of_explore_know_nothing_of_each_other():
+    """They share the modules of `systoliq.explore` itself, which know none of them; `results` and commands know all."""
+    folder = BUILD / "explore"
+    questions = {path.parent.name for path in folder.glob("*/__init__.py")}
+    assert questions == {"grid", "precision", "question"}
+    for path in folder.rglob("*.py"):
+        own = path.relative_to(folder).parts[0]
+        if own in {"__init__.py", "results.py"}:
+            continue
+        named = {name.split(".")[2] for name in imported_modules(path) if name.startswith("systoliq.explore.")}
+        assert not (named & questions) - {own}, path
+
+
 def test_imports_make_no_circles():
     """Neither within functions nor under TYPE_CHECKING."""
     assert circles(import_graph(ROOT, PARTS)) == set()

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from systoliq.explore.subjects.layer import LayerSubject
+from systoliq.explore.grid.subjects.layer import LayerSubject
 from systoliq.golden.layer import MatMulLayer
 
 _HERE = Path(__file__).parent

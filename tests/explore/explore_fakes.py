@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from systoliq.explore import Exploration, Run, explore
-from systoliq.explore.evaluate import run_task
+from systoliq.explore.grid.evaluate import run_task
 from systoliq.golden.layer import MatMulLayer
 
 

@@ -13,8 +13,8 @@ from systoliq.cli.main import cli
 from systoliq.design.engine.workloads import Product
 from systoliq.errors import InputError, MissingPackageError
 from systoliq.explore import Run, explore
+from systoliq.explore.grid.subjects.layer import LayerPoint
 from systoliq.explore.measured import MeasuredSynthesizer, measured_synthesizer
-from systoliq.explore.subjects.layer import LayerPoint
 from systoliq.synth import open_target
 
 from ..synth.test_synth import liberty
@@ -88,7 +88,7 @@ def test_a_library_that_cannot_be_used(options, message, tmp_path):
 
 
 def test_each_device_has_its_own_area(subject, tmp_path, monkeypatch):
-    monkeypatch.setattr("systoliq.explore.exploration._executor", lambda *_: InProcess)
+    monkeypatch.setattr("systoliq.explore.grid.exploration._executor", lambda *_: InProcess)
     space = {
         "cols": "1,2,4", "depth": "1,2", "a_bits": "8", "b_bits": "8", "requantizer_bits": "24",
         "target": "ecp5-25k,osu018",

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from systoliq import failed, subprocesses
-from systoliq.explore.cache import stage_key
 from systoliq.explore.code_key import code_files, code_key
-from systoliq.explore.evaluate import STAGES
-from systoliq.explore.settings import Settings
-from systoliq.explore.subjects.layer import LayerPoint
+from systoliq.explore.grid.evaluate import STAGES
+from systoliq.explore.grid.keys import stage_key
+from systoliq.explore.grid.settings import Settings
+from systoliq.explore.grid.subjects.layer import LayerPoint
 from systoliq.explore.synthesizer import NoSynthesizer
 
-EVALUATION = "systoliq.explore.evaluate"
+EVALUATION = "systoliq.explore.grid.evaluate"
 LOADED = f"""
 import sys
 import {EVALUATION}

@@ -17,8 +17,8 @@ from systoliq.design.digits_cnn import INT8_MODEL
 from systoliq.design.engine.workloads import Product, jobs_of
 from systoliq.errors import InputError
 from systoliq.explore import EngineSubject, Run, Workload, explore, open_workload
+from systoliq.explore.grid.settings import Settings
 from systoliq.explore.results import write_result
-from systoliq.explore.settings import Settings
 from systoliq.explore.synthesizer import NoSynthesizer
 from systoliq.hw.engine import AxiEngine, EngineConfig
 from systoliq.hw.hierarchy import mark_used
@@ -32,7 +32,7 @@ SETTINGS = Settings(synthesizer=NoSynthesizer(), simulator="icarus")
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    monkeypatch.setattr("systoliq.explore.exploration._executor", lambda *_: InProcess)
+    monkeypatch.setattr("systoliq.explore.grid.exploration._executor", lambda *_: InProcess)
 
     def made(source="engine", **options):
         options = {"cosimulate": False, "cache": tmp_path / "cache", "workload": SMALL, **AXES, **options}

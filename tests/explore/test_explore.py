@@ -20,9 +20,10 @@ from systoliq.errors import InputError
 from systoliq.explore import Run, explore
 from systoliq.explore import cache as cache_module
 from systoliq.explore.cache import Store, StoreError
-from systoliq.explore.evaluate import Finding, Task, run_task
+from systoliq.explore.finding import Finding
+from systoliq.explore.grid.evaluate import Task, run_task
+from systoliq.explore.grid.settings import Settings
 from systoliq.explore.results import write_result
-from systoliq.explore.settings import Settings
 from systoliq.explore.synthesizer import NoSynthesizer
 from systoliq.golden.requantization import Requantization
 from systoliq.golden.rescale import requantize_float32
@@ -32,7 +33,7 @@ SMALL = {"cols": "2,4,5", "depth": "1,2", "a_bits": "4,8", "b_bits": "4,8", "req
 
 @pytest.fixture
 def in_process(monkeypatch):
-    monkeypatch.setattr("systoliq.explore.exploration._executor", lambda *_: InProcess)
+    monkeypatch.setattr("systoliq.explore.grid.exploration._executor", lambda *_: InProcess)
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from systoliq.errors import InputError
+from systoliq.explore.grid.subjects.layer import LayerPoint
 from systoliq.explore.measured import MeasuredSynthesizer
-from systoliq.explore.subjects.layer import LayerPoint
 
 
 @pytest.mark.slow

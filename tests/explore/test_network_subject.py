@@ -15,7 +15,7 @@ from systoliq.design.sources import open_network
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    monkeypatch.setattr("systoliq.explore.exploration._executor", lambda *_: InProcess)
+    monkeypatch.setattr("systoliq.explore.grid.exploration._executor", lambda *_: InProcess)
 
     def made(source="digits-cnn", **options):
         options = {"cosimulate": False, "cache": tmp_path / "cache", "multipliers": "3,7,15,16", **options}

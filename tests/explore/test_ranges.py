@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from systoliq.errors import InputError
-from systoliq.explore.ranges import parse_range, parse_words
-from systoliq.explore.space import Space
-from systoliq.explore.subjects.layer import LayerPoint, LayerSubject
+from systoliq.explore.grid.ranges import parse_range, parse_words
+from systoliq.explore.grid.space import Space
+from systoliq.explore.grid.subjects.layer import LayerPoint, LayerSubject
 
 GOOD = {
     "1,2,4": (1, 2, 4),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -16,11 +17,11 @@ from explore_fakes import FakeSynthesizer, small_layer, wait_for
 from systoliq.explore import Run, explore
 from systoliq.explore.code_key import code_key
 from systoliq.explore.dask_cluster import ClusterError, DaskCluster
-from systoliq.explore.evaluate import Task
 from systoliq.explore.executor import LocalProcesses
-from systoliq.explore.funnel import NoProgress
-from systoliq.explore.settings import Settings
-from systoliq.explore.subjects.layer import LayerSubject
+from systoliq.explore.grid.evaluate import Task, run_task
+from systoliq.explore.grid.settings import Settings
+from systoliq.explore.grid.subjects.layer import LayerSubject
+from systoliq.explore.progress import NoProgress
 from systoliq.explore.synthesizer import NoSynthesizer
 
 HERE = Path(__file__).parent
@@ -125,22 +126,15 @@ def tasks(count: int) -> list[Task]:
     ]  # fmt: skip
 
 
-def test_a_process_that_dies_twice_fails_its_point_alone(monkeypatch):
-    from systoliq.explore import executor
-
-    local = LocalProcesses(jobs=1)
-    monkeypatch.setattr(executor, "run_task", dying)
-    assert dict(local.run(tasks(1))) == {0: []}
-    monkeypatch.undo()
-    assert dict(local.run(tasks(3))) == {0: [], 1: [], 2: []}
-    local.close()
+def test_a_process_that_dies_twice_fails_its_point_alone():
+    with contextlib.closing(LocalProcesses(dying, jobs=1)) as local:
+        assert dict(local.run(tasks(1))) == {0: []}
+    with contextlib.closing(LocalProcesses(run_task, jobs=1)) as local:
+        assert dict(local.run(tasks(3))) == {0: [], 1: [], 2: []}
 
 
-def test_memory_is_limited(monkeypatch):
-    from systoliq.explore import executor
-
-    local = LocalProcesses(jobs=1, memory=1 << 30)
-    monkeypatch.setattr(executor, "run_task", greedy)
+def test_memory_is_limited():
+    local = LocalProcesses(greedy, jobs=1, memory=1 << 30)
     with pytest.raises(MemoryError):
         list(local.run(tasks(1)))
     local.close()
@@ -156,7 +150,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_table(cluster, tmp_path):
 
         def start(self, stage, total, cached):
             if stage == "model":
-                wait_for(lambda: len(DaskCluster(address)._client.nthreads()) == 2)
+                wait_for(lambda: len(DaskCluster(address, run_task)._client.nthreads()) == 2)
 
         def advance(self, stage, points):
             if stage == "synthesis":

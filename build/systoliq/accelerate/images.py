@@ -20,7 +20,7 @@ from ..design import Design
 from ..design.design import Arrays
 from ..design.presets import DIGITS_NETWORKS
 from ..errors import InputError
-from ..explore.precision.data import digits_data, network_inputs
+from ..explore.network_data import digits_data, network_inputs
 from ..quantize.calibration import Samples
 from ..samples import check_labels
 

@@ -9,9 +9,9 @@ import click
 
 from systoliq.hw.dma.bus import BUS_BYTES
 
-from ..explore.subjects.engine import EngineSubject
-from ..explore.subjects.layer import LayerSubject
-from ..explore.subjects.network import NetworkSubject
+from ..explore.grid.subjects.engine import EngineSubject
+from ..explore.grid.subjects.layer import LayerSubject
+from ..explore.grid.subjects.network import NetworkSubject
 from ..synth.targets import TARGETS
 from .options import TargetName
 

@@ -19,9 +19,10 @@ from ..design.network import NetworkDesign
 from ..design.network.scales import network_scale_notes
 from ..errors import InputError, need
 from ..explore.console import Bars
-from ..explore.emit import emit_command
-from ..explore.exploration import explore
 from ..explore.files import check_directory
+from ..explore.grid.emit import emit_command
+from ..explore.grid.exploration import explore
+from ..explore.grid.subjects.opened import open_subject
 from ..explore.log import Log
 from ..explore.precision.run import precision
 from ..explore.precision.study import Study
@@ -30,7 +31,6 @@ from ..explore.question.ask import TARGET, ask
 from ..explore.question.check import given_inputs
 from ..explore.results import Result, show_result, write_result
 from ..explore.run import Run
-from ..explore.subjects.opened import open_subject
 from .shell import tell_notes, warn_symlink
 
 __all__ = ["explore_bits", "explore_grid", "explore_narrowed", "explore_smallest", "tell_scales"]

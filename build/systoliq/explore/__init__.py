@@ -6,16 +6,16 @@
 axes --space--> points --evaluate, executor, cache--> records --exploration--> table, front --report--> files
 """
 
-from .exploration import Exploration, explore
+from .grid.exploration import Exploration, explore
+from .grid.space import Axis, Point, Space
+from .grid.subjects.engine import EngineSubject
+from .grid.subjects.layer import LayerSubject
+from .grid.subjects.subject import Subject
+from .grid.subjects.workload import Workload, open_workload
 from .precision.run import precision as explore_precision  # its package has the shorter name
 from .question.ask import ask
 from .results import show_result, write_result
 from .run import Run
-from .space import Axis, Point, Space
-from .subjects.engine import EngineSubject
-from .subjects.layer import LayerSubject
-from .subjects.subject import Subject
-from .subjects.workload import Workload, open_workload
 
 __all__ = [
     "Axis", "EngineSubject", "Exploration", "LayerSubject", "Point", "Run", "Space", "Subject", "Workload", "ask",

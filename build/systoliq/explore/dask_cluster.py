@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..errors import InputError, need
-from .evaluate import Finding, run_task
 from .executor import Work
+from .finding import Finding
 
 __all__ = ["ClusterError", "DaskCluster"]
 
@@ -26,12 +26,10 @@ class DaskCluster:
     """Tasks run where the workers of the scheduler at `address` run; they need systoliq and the same tools.
 
     The workers' memory limit is their own (`--memory-limit`). If a worker is lost, dask gives its tasks to other
-    workers. They do `work`, by default `evaluate.run_task`.
+    workers. `work` does a task.
     """
 
-    def __init__(
-        self, address: str, patience: float | None = None, *, work: Callable[[Any], list[Finding]] | None = None
-    ) -> None:
+    def __init__(self, address: str, work: Callable[[Any], list[Finding]], *, patience: float | None = None) -> None:
         patience = _PATIENCE if patience is None else patience
         distributed = need("distributed", "dask[distributed]", "--scheduler", extra="distributed")
         self.address = address
@@ -57,9 +55,7 @@ class DaskCluster:
         finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
         futures = {}
         for index, task in enumerate(tasks):
-            future = self._client.submit(
-                self._work or run_task, task, pure=False, retries=_LOST_WORKERS, priority=-index
-            )
+            future = self._client.submit(self._work, task, pure=False, retries=_LOST_WORKERS, priority=-index)
             futures[future] = index
             future.add_done_callback(finished.put)
         left = len(futures)

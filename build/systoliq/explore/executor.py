@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from systoliq.subprocesses import end_children
 
 from ..errors import InputError
-from .evaluate import Finding, run_task
+from .finding import Finding
 
 __all__ = ["Executor", "LocalProcesses", "Work", "default_jobs"]
 
@@ -68,11 +68,11 @@ class LocalProcesses:
     """`jobs` processes, each with at most `memory` bytes (default: its share of three quarters).
 
     The limit holds for each process that a tool starts, too. If a process ends (out of memory, killed), its task loses
-    one of two attempts; other tasks are not affected. They do `work`, by default `evaluate.run_task`.
+    one of two attempts; other tasks are not affected. `work` does a task.
     """
 
     def __init__(
-        self, jobs: int | None = None, memory: int | None = None, *, work: Callable[[Any], list[Finding]] | None = None
+        self, work: Callable[[Any], list[Finding]], *, jobs: int | None = None, memory: int | None = None
     ) -> None:
         if jobs is not None and jobs < 1:
             raise InputError(f"jobs must be at least 1, not {jobs}")
@@ -95,8 +95,7 @@ class LocalProcesses:
                 while len(running) < room and (waiting or alone):
                     index = waiting.pop() if waiting else alone.pop()
                     attempts[index] += 1
-                    work: Callable[[Any], list[Finding]] = self._work or run_task
-                    running[self._open().submit(work, tasks[index])] = index
+                    running[self._open().submit(self._work, tasks[index])] = index
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
                     index = running.pop(future)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from ..errors import InputError
-from .funnel import NoProgress, Progress
+from .progress import NoProgress, Progress
 
 __all__ = ["LOG", "Log", "is_log"]
 

@@ -7,16 +7,16 @@ from pathlib import Path
 from rich.console import Console
 
 from .cache import StoreError
-from .exploration import Exploration
 from .files import write_all
-from .grid_files import exploration_files
+from .grid.exploration import Exploration
+from .grid.files import exploration_files
+from .grid.show import show_exploration
 from .precision.files import study_files
 from .precision.show import show_study
 from .precision.study import Study
 from .question.answer import Answer
 from .question.files import answer_files
 from .question.show import show_answer
-from .show import show_exploration
 
 __all__ = ["Result", "show_result", "write_result"]
 

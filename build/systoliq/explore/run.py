@@ -12,9 +12,9 @@ from systoliq.sim.runner import SimulatorName
 
 from ..errors import InputError
 from .cache import Store
-from .evaluate import Finding
 from .executor import Executor, LocalProcesses
-from .funnel import NoProgress, Progress
+from .finding import Finding
+from .progress import NoProgress, Progress
 from .synthesizer import Synthesizer
 
 __all__ = ["Run"]
@@ -99,8 +99,8 @@ class Run:
         if self.scheduler is not None:
             from .dask_cluster import DaskCluster
 
-            return DaskCluster(self.scheduler, work=work)
-        return LocalProcesses(self.jobs, None if self.memory is None else int(self.memory * _GIB), work=work)
+            return DaskCluster(self.scheduler, work)
+        return LocalProcesses(work, jobs=self.jobs, memory=None if self.memory is None else int(self.memory * _GIB))
 
     @contextlib.contextmanager
     def workers(self, work: Callable[[Any], list[Finding]]) -> Iterator[Executor | None]:

@@ -7,10 +7,11 @@ from explore_fakes import wait_for
 
 from systoliq.explore import Run
 from systoliq.explore.dask_cluster import DaskCluster
-from systoliq.explore.funnel import NoProgress
-from systoliq.explore.precision.data import NetworkData
+from systoliq.explore.grid.evaluate import run_task
+from systoliq.explore.network_data import NetworkData
 from systoliq.explore.precision.run import precision
 from systoliq.explore.precision.study import Study
+from systoliq.explore.progress import NoProgress
 
 
 @pytest.fixture
@@ -67,7 +68,7 @@ def test_two_processes_give_the_same_rows(studied, tmp_path):
 @pytest.mark.slow
 def test_a_cluster_that_loses_a_worker_gives_the_same_rows(studied, cluster, tmp_path):
     address, _, workers = cluster
-    wait_for(lambda: len(DaskCluster(address)._client.nthreads()) == 2)
+    wait_for(lambda: len(DaskCluster(address, run_task)._client.nthreads()) == 2)
 
     class KillOne(NoProgress):
         def advance(self, stage, points):

@@ -16,11 +16,11 @@ from systoliq.design.digits_cnn import INT8_MODEL
 from systoliq.design.network import NetworkDesign
 from systoliq.errors import InputError
 from systoliq.explore import Run
-from systoliq.explore.precision.data import NetworkData, digits_data, read_network_data
+from systoliq.explore.grid.subjects.opened import open_subject
+from systoliq.explore.network_data import NetworkData, digits_data, read_network_data
 from systoliq.explore.precision.narrowing import products_of
 from systoliq.explore.precision.run import precision
 from systoliq.explore.precision.study import parse_bits
-from systoliq.explore.subjects.opened import open_subject
 from systoliq.golden.network import load_network
 from systoliq.synth import open_target
 

@@ -13,8 +13,9 @@ from systoliq.errors import InputError, SynthesisError
 from systoliq.explore import Run
 from systoliq.explore.dask_cluster import DaskCluster
 from systoliq.explore.files import check_directory
-from systoliq.explore.funnel import NoProgress
+from systoliq.explore.grid.evaluate import run_task
 from systoliq.explore.log import LOG, Log
+from systoliq.explore.progress import NoProgress
 from systoliq.explore.question import frequency
 from systoliq.explore.question.ask import ask
 
@@ -97,7 +98,7 @@ def test_two_processes_give_the_same_answer(tmp_path):
 @pytest.mark.slow
 def test_a_cluster_that_loses_a_worker_gives_the_same_answer(cluster, tmp_path):
     address, _, workers = cluster
-    wait_for(lambda: len(DaskCluster(address)._client.nthreads()) == 2)
+    wait_for(lambda: len(DaskCluster(address, run_task)._client.nthreads()) == 2)
 
     class KillOne(NoProgress):
         """A worker is killed in the middle: while others are placed."""

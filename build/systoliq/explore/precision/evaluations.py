@@ -14,10 +14,10 @@ from systoliq.sim.cache import content_key
 
 from ..cache import Store
 from ..code_key import code_key
-from ..evaluate import Finding
 from ..executor import Executor
+from ..finding import Finding
+from ..network_data import NetworkData
 from .costs import Costs
-from .data import NetworkData
 from .narrowing import Widths
 
 __all__ = ["Evaluated", "Evaluations", "WidthsTask", "evaluate_widths"]

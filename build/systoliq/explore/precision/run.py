@@ -14,11 +14,11 @@ from ...design.presets import DIGITS_NETWORKS
 from ...design.sources import open_network
 from ...errors import InputError
 from ...synth.targets import TARGETS
-from ..funnel import Progress
+from ..network_data import NetworkData, digits_data, read_network_data
+from ..progress import Progress
 from ..requirements import requirements_of
 from ..run import Run
 from .costs import Costs
-from .data import NetworkData, digits_data, read_network_data
 from .evaluations import Evaluations, evaluate_widths
 from .search import check_objective, choose, search
 from .study import Study, parse_bits

@@ -13,8 +13,8 @@ from systoliq.golden.network import Network
 from systoliq.golden.network.tensor import BYTE
 
 from ...errors import InputError, need
+from ..network_data import NetworkData
 from .costs import Costs
-from .data import NetworkData
 from .evaluations import Evaluations
 from .narrowing import Widths, activations_of, narrowed, products_of
 

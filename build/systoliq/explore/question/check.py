@@ -20,7 +20,7 @@ from systoliq.sim.runner import SimulatorName
 from ...design import Design, Simulated
 from ...design.network import NetworkDesign
 from ...errors import InputError
-from ..precision.data import network_inputs
+from ..network_data import network_inputs
 
 __all__ = ["Checked", "Inputs", "check_design", "given_inputs"]
 

@@ -17,8 +17,8 @@ from systoliq.sim.cache import content_key
 from ...errors import InputError, SynthesisError
 from ..cache import Store
 from ..code_key import code_key
-from ..evaluate import Finding
 from ..executor import Executor
+from ..finding import Finding
 from ..measured import MeasuredSynthesizer
 from ..run import Run
 from ..synthesizer import Synthesizer

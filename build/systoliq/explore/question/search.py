@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 
 from ...errors import InputError
-from ..evaluate import Finding
-from ..funnel import NoProgress
+from ..finding import Finding
+from ..progress import NoProgress
 from ..run import Run
 from .answer import LARGER, TOO_SLOW, Answer, Candidate
 from .frequency import Placed, keep

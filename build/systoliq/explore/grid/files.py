@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from ..generator import GENERATOR
+from ...generator import GENERATOR
+from ..files import csv_bytes
 from .emit import emit_command
 from .exploration import Exploration
-from .files import csv_bytes
 from .table import columns_of
 
 __all__ = ["exploration_files"]

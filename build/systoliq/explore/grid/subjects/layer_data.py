@@ -10,8 +10,8 @@ import numpy as np
 from systoliq.golden.archive import read_arrays
 from systoliq.golden.layer import MatMulLayer
 
-from ...design.sources import following_layers, open_layer
-from ...errors import InputError
+from ....design.sources import following_layers, open_layer
+from ....errors import InputError
 from .layer import FloatModel, LayerSubject
 
 __all__ = ["layer_subject", "open_layer_subject"]
@@ -54,7 +54,7 @@ def layer_subject(
 
 
 def _digits(layer: MatMulLayer, origin: str) -> LayerSubject:
-    from ...design.digits import train_digits  # needs scikit-learn, which only this source asks for
+    from ....design.digits import train_digits  # needs scikit-learn, which only this source asks for
 
     digits = train_digits()
     return LayerSubject(

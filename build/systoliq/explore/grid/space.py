@@ -11,7 +11,7 @@ from typing import Any
 
 from systoliq.hw.cells import CELLS
 
-from ..synth.targets import TARGETS
+from ...synth.targets import TARGETS
 from .ranges import parse_range, parse_words
 
 __all__ = ["CELLS_AXIS", "TARGET_AXIS", "Axis", "Point", "Space"]

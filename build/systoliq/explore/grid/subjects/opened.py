@@ -9,9 +9,9 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network
 from systoliq.hw.engine import EngineConfig
 
-from ...design.engine.workloads import Product
-from ...design.sources import open_network
-from ...errors import InputError
+from ....design.engine.workloads import Product
+from ....design.sources import open_network
+from ....errors import InputError
 from .engine import EngineSubject
 from .layer_data import layer_subject, open_layer_subject
 from .network import NetworkSubject

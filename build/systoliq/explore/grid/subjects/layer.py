@@ -18,10 +18,10 @@ from systoliq.golden.requantization import MANTISSA_BITS, Requantization
 from systoliq.golden.thresholds import count_differences
 from systoliq.sim.cosimulation import cosimulate
 
-from ...design import LayerDesign, LayerOptions
-from ...design.choose import REQUANTIZERS, choose_requantization, reachable
-from ...errors import InputError
-from ..requantize_layer import narrowed, quantize_inputs, quantized
+from ....design import LayerDesign, LayerOptions
+from ....design.choose import REQUANTIZERS, choose_requantization, reachable
+from ....errors import InputError
+from ...requantize_layer import narrowed, quantize_inputs, quantized
 from ..settings import Settings
 from ..space import CELLS_AXIS, TARGET_AXIS, Axis, Point
 from .subject import Subject

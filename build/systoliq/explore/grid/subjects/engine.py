@@ -16,13 +16,13 @@ from systoliq.hw.dma.bus import BUS_BYTES
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.config import DATAFLOWS
 
-from ...design import DmaEngineDesign, EngineDesign
-from ...design.engine.configuration import chosen_lanes
-from ...design.engine.traffic import traffic
-from ...design.engine.workloads import Product, engine_of, jobs_of, study
-from ...errors import InputError
-from ...synth.standard_cells import check_memory
-from ...synth.targets import TARGETS
+from ....design import DmaEngineDesign, EngineDesign
+from ....design.engine.configuration import chosen_lanes
+from ....design.engine.traffic import traffic
+from ....design.engine.workloads import Product, engine_of, jobs_of, study
+from ....errors import InputError
+from ....synth.standard_cells import check_memory
+from ....synth.targets import TARGETS
 from ..settings import Settings
 from ..space import CELLS_AXIS, TARGET_AXIS, Axis, Point
 from .subject import Subject

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ...design import Design
+from ....design import Design
 from ..row import Row
 from ..settings import Settings
 from ..space import Axis, Point

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from ..errors import need
+from ...errors import need
+from ..pareto import OBJECTIVES
 from .exploration import Exploration
-from .pareto import OBJECTIVES
 
 __all__ = ["axis_columns", "axis_title", "front_png"]
 

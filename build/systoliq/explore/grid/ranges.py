@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ..errors import InputError
+from ...errors import InputError
 
 __all__ = ["LONGEST", "parse_range", "parse_words"]
 

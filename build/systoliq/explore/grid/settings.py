@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from systoliq.sim.runner import SimulatorName
 
-from .synthesizer import Synthesizer
+from ..synthesizer import Synthesizer
 
 __all__ = ["Settings"]
 

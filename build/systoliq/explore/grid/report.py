@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from ..errors import need
+from ...errors import need
 from .exploration import Exploration
 from .picture import axis_columns, axis_title
 from .table import COLUMNS, TEXTS

@@ -4,50 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
-from .cache import Store, stage_key, subject_key
-from .evaluate import Finding, Task
-from .executor import Executor
+from ..cache import Store
+from ..executor import Executor
+from ..finding import Finding
+from ..progress import NoProgress, Progress
+from .evaluate import Task
+from .keys import stage_key, subject_key
 from .settings import Settings
 from .space import Point
 from .subjects.subject import Subject
 
-__all__ = ["Funnel", "NoProgress", "Progress"]
+__all__ = ["Funnel"]
 
 _POINTS_PER_TASK = {"model": 12}  # milliseconds each: a task of one would be all overhead
-
-
-class Progress(Protocol):
-    """Receiver of reports on how far a stage has come."""
-
-    def start(self, stage: str, total: int, cached: int) -> None:
-        """`cached` of `total` points were in the store."""
-
-    def advance(self, stage: str, points: int) -> None:
-        """Report `count` more finished points."""
-
-    def end(self, stage: str) -> None:
-        """The stage is over."""
-
-    def note(self, text: str) -> None:
-        """Report one line about the work that begins."""
-
-
-class NoProgress:
-    """No reports."""
-
-    def start(self, stage: str, total: int, cached: int) -> None:
-        """Say nothing."""
-
-    def advance(self, stage: str, points: int) -> None:
-        """Say nothing."""
-
-    def end(self, stage: str) -> None:
-        """Say nothing."""
-
-    def note(self, text: str) -> None:
-        """Say nothing."""
 
 
 @dataclass(kw_only=True)

@@ -16,11 +16,12 @@ from typing import Any
 
 from amaranth.hdl import UnusedElaboratable
 
+from ..finding import Finding
 from .settings import Settings
 from .space import Point
 from .subjects.subject import Subject
 
-__all__ = ["STAGES", "Finding", "Task", "run_task"]
+__all__ = ["STAGES", "Task", "run_task"]
 
 STAGES = ("model", "synthesis", "place", "cosimulation")
 
@@ -34,20 +35,6 @@ class Task:
     subject: Subject
     subject_key: str
     settings: Settings
-
-
-@dataclass(frozen=True, kw_only=True)
-class Finding:
-    """Result of a stage for a point.
-
-    `status` is "done", "impossible" (such a design cannot be: the reason says why) or "failed" (a tool or a process
-    did, which another run may not see). Only the first two are worth keeping.
-    """
-
-    status: str
-    values: dict[str, Any]
-    reason: str = ""
-    seconds: float = 0.0
 
 
 def run_task(task: Task) -> list[Finding]:

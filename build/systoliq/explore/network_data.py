@@ -13,8 +13,8 @@ import numpy.typing as npt
 from systoliq.golden.archive import read_arrays
 from systoliq.golden.network import Network, Source
 
-from ...errors import InputError
-from ...samples import ONE_INPUT
+from ..errors import InputError
+from ..samples import ONE_INPUT
 
 __all__ = ["NetworkData", "digits_data", "network_inputs", "read_network_data"]
 
@@ -137,7 +137,7 @@ def _reference(path: Path, outputs: npt.NDArray[Any], count: int, classes: int) 
 
 def digits_data(net: Network) -> NetworkData:
     """The test images of scikit-learn's digits, for the presets digits-cnn and digits-vit."""
-    from ...design.digits import split_digits  # needs scikit-learn, which only the presets ask for
+    from ..design.digits import split_digits  # needs scikit-learn, which only the presets ask for
 
     _, images, _, labels = split_digits()
     shaped = images.reshape(-1, *net.sources[0].shape[1:]).astype(np.float32)

@@ -8,8 +8,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from ..requirements import area_text
 from .exploration import Exploration
-from .requirements import area_text
 
 __all__ = ["show_exploration"]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..errors import need
+from ...errors import need
+from ..pareto import OBJECTIVES
 from . import table
 from .funnel import Funnel
-from .pareto import OBJECTIVES
 from .space import Point, Space
 
 __all__ = ["sample"]

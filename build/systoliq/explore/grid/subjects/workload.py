@@ -12,10 +12,10 @@ from systoliq.golden.network.convolution import Convolution
 from systoliq.golden.network.dense import Dense
 from systoliq.hw.engine.config import LARGEST
 
-from ...design.engine.workloads import OWN, Product, read_workloads
-from ...errors import InputError
-from ...onnx import Model
-from ...onnx.source import is_model
+from ....design.engine.workloads import OWN, Product, read_workloads
+from ....errors import InputError
+from ....onnx import Model
+from ....onnx.source import is_model
 
 __all__ = ["Workload", "open_workload"]
 

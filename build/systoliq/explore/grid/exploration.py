@@ -10,24 +10,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..design import Design
-from ..design.engine.workloads import Product
-from ..errors import InputError
-from ..synth.targets import TARGETS
+from ...design import Design
+from ...design.engine.workloads import Product
+from ...errors import InputError
+from ...synth.targets import TARGETS
+from ..executor import Executor
+from ..pareto import OBJECTIVES, best_first, front_mask
+from ..requirements import meets, requirements_of, size
+from ..run import Run
+from ..synthesizer import NoSynthesizer, Synthesizer
 from . import table
 from .evaluate import STAGES, run_task
-from .executor import Executor
 from .funnel import Funnel
-from .pareto import OBJECTIVES, best_first, front_mask
 from .ranges import parse_words
-from .requirements import meets, requirements_of, size
-from .run import Run
 from .sampler import sample
 from .settings import Settings
 from .space import Point, Space
 from .subjects.opened import open_subject
 from .subjects.subject import Subject
-from .synthesizer import NoSynthesizer, Synthesizer
 
 __all__ = ["Exploration", "explore"]
 
@@ -199,7 +199,7 @@ def _synthesizer(targets: Sequence[str], run: Run) -> Synthesizer:
         )
     if not run.synthesis and not run.place:
         return NoSynthesizer()
-    from .measured import measured_synthesizer  # needs Yosys and nextpnr, which only these stages ask for
+    from ..measured import measured_synthesizer  # needs Yosys and nextpnr, which only these stages ask for
 
     return measured_synthesizer(targets, timed=run.place > 0, liberty=liberty, mhz=mhz)
 

@@ -17,10 +17,10 @@ import numpy as np
 from systoliq.golden.archive import npz_bytes
 from systoliq.golden.network import Network, network_arrays
 
-from ...design import NetworkDesign, NetworkOptions
-from ...design.network.plan import plan_for_budget, stages_of
-from ...errors import InputError
-from ...testbench.beats import SEED, random_operands
+from ....design import NetworkDesign, NetworkOptions
+from ....design.network.plan import plan_for_budget, stages_of
+from ....errors import InputError
+from ....testbench.beats import SEED, random_operands
 from ..settings import Settings
 from ..space import CELLS_AXIS, TARGET_AXIS, Axis, Point
 from .subject import Subject

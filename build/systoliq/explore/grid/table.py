@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..errors import InputError, need
-from .evaluate import STAGES, Finding
-from .pareto import OBJECTIVES
+from ...errors import InputError, need
+from ..finding import Finding
+from ..pareto import OBJECTIVES
+from .evaluate import STAGES
 from .row import Row
 from .space import Point
 from .subjects.subject import Subject
