@@ -44,8 +44,6 @@ MORE_PARAMETERS = {  # functions that take more, and why
     "sim/systoliq/sim/engine/engine.py: Engine.qlinear_matmul": "the inputs of ONNX's operator",
     "hw/systoliq/hw/engine/host/plan.py: plan_qlinear_matmul": "the inputs of ONNX's operator",
     "hw/systoliq/hw/engine/host/float8_plan.py: plan_float8_matmul": "the inputs of ONNX's operator",
-    "build/systoliq/testbench/frame.py: testbench": "the parts of a testbench, each by its name",
-    "build/systoliq/testbench/streams.py: Sender.__init__": "the parts of a stream, each by its name",
     "build/systoliq/prove/catalog/drain.py: check_drain": "the ports that it connects",
     "build/systoliq/synth/flow.py: synthesize": "options of one simulation or synthesis",
     "build/systoliq/design/layer/design.py: LayerDesign.simulate": "options of one simulation",

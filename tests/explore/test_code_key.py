@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from systoliq import failed, subprocesses
+from systoliq import failed, markup, subprocesses
 from systoliq.explore.code_key import code_files, code_key
 from systoliq.explore.grid.evaluate import STAGES
 from systoliq.explore.grid.keys import stage_key
@@ -34,7 +34,7 @@ def test_all_that_evaluation_loads_counts():
     run = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
     loaded = {Path(path) for path in run.stdout.split()}
     assert len(loaded) > 50
-    loaded -= {Path(failed.__file__), Path(subprocesses.__file__)}  # how programs and commands end: no point's matter
+    loaded -= {Path(each.__file__) for each in (failed, markup, subprocesses)}  # ends of programs, and reports
     assert loaded <= set(code_files(EVALUATION))
 
 

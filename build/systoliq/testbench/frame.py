@@ -1,13 +1,14 @@
 """The frame of the self-checking testbenches: clock, phases, resets, and an end where nothing moves any more.
 
 Plain Verilog-2005 that needs no Python, and no file but those that the design reads; `layer_testbench`,
-`array_testbench` and `network_testbench` fill `testbench` in, `engine_testbench` the `shell` around it.
+`array_testbench` and `network_testbench` fill a `Frame` in, `engine_testbench` the `shell` around it.
 """
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from .handover import Handover
 from .resets import Kind, Trial
@@ -15,7 +16,7 @@ from .stops import Stops
 from .streams import Sender
 from .text import calls, fill
 
-__all__ = ["shell", "testbench"]
+__all__ = ["Frame", "shell"]
 
 _SHELL = """\
 // Self-checking testbench of the module <<name>>, written by systoliq. <<where>>:
@@ -210,13 +211,9 @@ def shell(*, name: str, story: str, phases: str, body: str, memories: Iterable[s
     return fill(_SHELL, name=name, story=_comment(story), phases=phases, body=body, where=where, dir=folder)
 
 
-def testbench(
-    *, name: str, story: str, senders: Sequence[Sender], results: int, few: int, cycles: int, quiet: int, idle: int,
-    rounds: int, trials: Sequence[Trial], stops: Stops | None, handover: Handover | None,
-    outputs: Sequence[tuple[str, int]], moves: str, declarations: str, step: str, reset: str, contents: str,
-    memories: Iterable[str], again: str, told: str,
-) -> str:  # fmt: skip
-    """The text of a testbench: `senders` send, `step` takes and checks results with the counter `taken`.
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """A testbench: `senders` send, `step` takes and checks results with the counter `taken`.
 
     Phase 0 has all `results`, the others the first `few` of them; those with stalls come `rounds` times. `stops` are
     the receiver's (None if results cannot be held back), and `handover` describes groups that meet (None if none do);
@@ -224,51 +221,92 @@ def testbench(
     and valid outputs, with their widths, and `moves` says that a result is taken. `memories` are the files that the
     design reads. `again` comes before the next phase, and `told` is printed after PASS.
     """
-    handshake = [*((f"s_axis_{sender.letter}_tready", 1) for sender in senders), *outputs]
-    went = [f"(s_axis_{sender.letter}_tvalid && s_axis_{sender.letter}_tready)" for sender in senders]
-    parts: list[Sender | Handover] = [*senders, *([] if handover is None else [handover])]
-    fills = None if stops is None else stops.fills
-    last_phase = handover.phase if handover is not None else 5 if stops is not None and (stops.held or fills) else 4
-    seen = [trial.until for trial in trials if trial.kind in (Kind.FULL_RATE, Kind.STRAY)]
-    body = fill(
-        _TESTBENCH,
-        last_phase=last_phase,
-        rounds=rounds,
-        new_round="" if stops is None else stops.new_round,
-        results=results,
-        few=few,
-        cycles=cycles,
-        idle=idle,
-        quiet=quiet,
-        told=told + ("" if fills is None else fills.told),
-        results_wire="  wire [31:0] results = phase == 3'd0 ? RESULTS : FEW;" if fills is None else fills.results,
-        stop="  wire receiver_stops = 1'b0;" if stops is None else stops.declarations(moves),
-        trials=len(trials),
-        seen=max(seen) + 1,
-        full_rate=Kind.FULL_RATE.value,
-        stalls=Kind.STALLS.value,
-        stray=Kind.STRAY.value,
-        declarations="\n".join([*(part.declarations for part in parts), declarations]),
-        handshake=", ".join(name for name, _ in handshake),
-        handshake_bits=sum(width for _, width in handshake),
-        moves=" || ".join([*went, moves]),
-        reset="\n".join([*(sender.in_reset for sender in senders), *([] if stops is None else stops.reset), reset]),
-        step="\n".join([*(part.step for part in parts), *([] if stops is None else [stops.step]), step]),
-        again="\n".join(
-            [*(sender.again for sender in senders), *([] if stops is None else stops.again), *filter(None, [again])]
-        ),
-        trial_calls=calls(trial.call for trial in trials),
-        contents="\n".join(
-            [*(sender.contents for sender in senders), *([] if stops is None else stops.contents), contents]
-        ),
-    )
-    return shell(
-        name=name,
-        story=story,
-        phases=_phases(trials, last_phase, rounds, late=stops is not None),
-        body=body,
-        memories=memories,
-    )
+
+    name: str
+    story: str
+    senders: Sequence[Sender]
+    results: int
+    few: int
+    cycles: int
+    quiet: int
+    idle: int
+    rounds: int
+    trials: Sequence[Trial]
+    stops: Stops | None
+    handover: Handover | None
+    outputs: Sequence[tuple[str, int]]
+    moves: str
+    declarations: str
+    step: str
+    reset: str
+    contents: str
+    memories: Iterable[str]
+    again: str
+    told: str
+
+    @property
+    def text(self) -> str:
+        """The Verilog."""
+        senders, stops, handover, trials = self.senders, self.stops, self.handover, self.trials
+        handshake = [*((f"s_axis_{sender.letter}_tready", 1) for sender in senders), *self.outputs]
+        went = [f"(s_axis_{sender.letter}_tvalid && s_axis_{sender.letter}_tready)" for sender in senders]
+        parts: list[Sender | Handover] = [*senders, *([] if handover is None else [handover])]
+        fills = None if stops is None else stops.fills
+        last_phase = handover.phase if handover is not None else 5 if stops is not None and (stops.held or fills) else 4
+        seen = [trial.until for trial in trials if trial.kind in (Kind.FULL_RATE, Kind.STRAY)]
+        body = fill(
+            _TESTBENCH,
+            last_phase=last_phase,
+            rounds=self.rounds,
+            new_round="" if stops is None else stops.new_round,
+            results=self.results,
+            few=self.few,
+            cycles=self.cycles,
+            idle=self.idle,
+            quiet=self.quiet,
+            told=self.told + ("" if fills is None else fills.told),
+            results_wire="  wire [31:0] results = phase == 3'd0 ? RESULTS : FEW;" if fills is None else fills.results,
+            stop="  wire receiver_stops = 1'b0;" if stops is None else stops.declarations(self.moves),
+            trials=len(trials),
+            seen=max(seen) + 1,
+            full_rate=Kind.FULL_RATE.value,
+            stalls=Kind.STALLS.value,
+            stray=Kind.STRAY.value,
+            declarations="\n".join([*(part.declarations for part in parts), self.declarations]),
+            handshake=", ".join(name for name, _ in handshake),
+            handshake_bits=sum(width for _, width in handshake),
+            moves=" || ".join([*went, self.moves]),
+            reset="\n".join(
+                [
+                    *(sender.in_reset for sender in senders),
+                    *([] if stops is None else stops.reset),
+                    self.reset,
+                ]
+            ),
+            step="\n".join([*(part.step for part in parts), *([] if stops is None else [stops.step]), self.step]),
+            again="\n".join(
+                [
+                    *(sender.again for sender in senders),
+                    *([] if stops is None else stops.again),
+                    *filter(None, [self.again]),
+                ]
+            ),
+            trial_calls=calls(trial.call for trial in trials),
+            contents="\n".join(
+                [
+                    *(sender.contents for sender in senders),
+                    *([] if stops is None else stops.contents),
+                    self.contents,
+                ]
+            ),
+        )
+        return shell(
+            name=self.name,
+            story=self.story,
+            phases=_phases(trials, last_phase, self.rounds, late=stops is not None),
+            body=body,
+            memories=self.memories,
+        )
 
 
 def _phases(trials: Sequence[Trial], last: int, rounds: int, *, late: bool) -> str:

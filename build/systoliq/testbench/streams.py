@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 
 from .beats import Beat
 from .text import calls, fill, literal
@@ -47,6 +48,7 @@ _SENDER_DECLARATIONS = """\
   wire [31:0] <<s>>_next = <<s>>_index + (s_axis_<<s>>_tvalid && s_axis_<<s>>_tready ? 32'd1 : 32'd0);"""
 
 
+@dataclass(frozen=True)
 class Sender:
     """The Verilog that sends `beats` on the stream s_axis_<letter>, `width` bits wide.
 
@@ -58,72 +60,66 @@ class Sender:
     in phase 5, as `Fills` says.
     """
 
-    def __init__(
-        self,
-        letter: str,
-        beats: Sequence[Beat],
-        width: int,
-        *,
-        has_last: bool,
-        random_bit: int,
-        few: int | None = None,
-        end: str | None = None,
-        user_width: int = 0,
-        strays: int | None = None,
-        pauses: bool = False,
-        waits: bool = False,
-        laps: bool = False,
-    ) -> None:
-        self.letter = letter
-        self._beats = beats
-        self._data_width, self._user_width = width, user_width
-        self._width = width + user_width
-        self._has_last = has_last
-        self._random_bit = random_bit
-        self._strays = strays
-        self._pauses = pauses
-        self._waits = waits
-        self._few = few
-        self._laps = laps
-        self._end = end or (f"{letter.upper()}_BEATS" if few is None else f"{letter}_end")
+    letter: str
+    beats: Sequence[Beat]
+    width: int
+    _: KW_ONLY
+    has_last: bool
+    random_bit: int
+    few: int | None = None
+    end: str | None = None
+    user_width: int = 0
+    strays: int | None = None
+    pauses: bool = False
+    waits: bool = False
+    laps: bool = False
+
+    @property
+    def _word_width(self) -> int:
+        return self.width + self.user_width
+
+    @property
+    def _last(self) -> str:
+        """The number of beats at which the counter stops, in Verilog."""
+        return self.end or (f"{self.letter.upper()}_BEATS" if self.few is None else f"{self.letter}_end")
 
     @property
     def declarations(self) -> str:
         """Memories, ports and counters."""
-        s, has_last = self.letter, self._has_last
+        s, has_last = self.letter, self.has_last
         return fill(
             _SENDER_DECLARATIONS,
             s=s,
             S=s.upper(),
-            beats=len(self._beats),
-            top=self._width - 1,
-            data_top=self._data_width - 1,
-            data_width=self._data_width,
-            user_port=f"\n  reg [{self._user_width - 1}:0] s_axis_{s}_tuser = {self._user_width}'d0;"
-            if self._user_width
+            beats=len(self.beats),
+            top=self._word_width - 1,
+            data_top=self.width - 1,
+            data_width=self.width,
+            user_port=f"\n  reg [{self.user_width - 1}:0] s_axis_{s}_tuser = {self.user_width}'d0;"
+            if self.user_width
             else "",
             last_memory=f"\n  reg {s}_last [0:{s.upper()}_BEATS-1];" if has_last else "",
-            pause=f"\n  reg [7:0] {s}_pause = 8'd0;" if self._pauses else "",
-            few="" if self._few is None else fill(_LAPS if self._laps else _FEW, s=s, S=s.upper(), few=self._few),
+            pause=f"\n  reg [7:0] {s}_pause = 8'd0;" if self.pauses else "",
+            few="" if self.few is None else fill(_LAPS if self.laps else _FEW, s=s, S=s.upper(), few=self.few),
             last_port=f"\n  reg s_axis_{s}_tlast = 1'b0;" if has_last else "",
         )
 
     @property
     def step(self) -> str:
         """Actions of a cycle."""
-        s, has_last = self.letter, self._has_last
-        stray = "" if self._strays is None else f" ^ ({self._index(f'{s}_next')} == stray)"
-        pause = fill(_PAUSE, s=s) if self._pauses else ""
-        at = f"phase == 3'd5 ? {s}_next % {s.upper()}_FEW : {s}_next" if self._laps else f"{s}_next"
+        s, has_last = self.letter, self.has_last
+        stray = "" if self.strays is None else f" ^ ({self._index(f'{s}_next')} == stray)"
+        pause = fill(_PAUSE, s=s) if self.pauses else ""
+        at = f"phase == 3'd5 ? {s}_next % {s.upper()}_FEW : {s}_next" if self.laps else f"{s}_next"
         return pause + fill(
             _SENDER,
             s=s,
-            paused=f" || {s}_pause != 8'd0" if self._pauses else "",
-            port=f"{{s_axis_{s}_tuser, s_axis_{s}_tdata}}" if self._user_width else f"s_axis_{s}_tdata",
-            end=self._end,
+            paused=f" || {s}_pause != 8'd0" if self.pauses else "",
+            port=f"{{s_axis_{s}_tuser, s_axis_{s}_tdata}}" if self.user_width else f"s_axis_{s}_tdata",
+            end=self._last,
             at=at,
-            waits=f" && !{s}_waits" if self._waits else "",
-            bit=self._random_bit,
+            waits=f" && !{s}_waits" if self.waits else "",
+            bit=self.random_bit,
             last=f"\n          s_axis_{s}_tlast <= {s}_last[{at}]{stray};" if has_last else "",
             not_last=f"\n          s_axis_{s}_tlast <= !s_axis_{s}_tlast;" if has_last else "",
         )
@@ -140,13 +136,13 @@ class Sender:
 
     def _index(self, name: str) -> str:
         """The beat that the counter `name` is at, as `stray` counts them."""
-        return f"{name} + 32'd{self._strays}" if self._strays else name
+        return f"{name} + 32'd{self.strays}" if self.strays else name
 
     @property
     def in_reset(self) -> str:
         """Actions in reset, in which inputs may not matter."""
-        s, bit = self.letter, self._random_bit
-        last = f"\n      s_axis_{s}_tlast <= random[{bit + 1}];" if self._has_last else ""
+        s, bit = self.letter, self.random_bit
+        last = f"\n      s_axis_{s}_tlast <= random[{bit + 1}];" if self.has_last else ""
         return f"      s_axis_{s}_tvalid <= in_reset != 3'd1 && random[{bit}];{last}\n      {self.again.strip()}"
 
     @property
@@ -163,15 +159,15 @@ class Sender:
     def task(self) -> str:
         """The task that `contents` calls: one beat into the memories."""
         s = self.letter
-        last = f", input last); begin {s}_last[i] = last;" if self._has_last else "); begin"
-        return f"  task {s}(input [{self._width - 1}:0] data{last} {s}_data[i] = data; i = i + 1; end endtask"
+        last = f", input last); begin {s}_last[i] = last;" if self.has_last else "); begin"
+        return f"  task {s}(input [{self._word_width - 1}:0] data{last} {s}_data[i] = data; i = i + 1; end endtask"
 
     @property
     def contents(self) -> str:
         """The beats."""
         statements = (
-            f"{self.letter}({literal(beat.word, self._width)}{f', {int(beat.last)}' if self._has_last else ''});"
-            for beat in self._beats
+            f"{self.letter}({literal(beat.word, self._word_width)}{f', {int(beat.last)}' if self.has_last else ''});"
+            for beat in self.beats
         )
         return "    i = 0;\n" + calls(statements)
 

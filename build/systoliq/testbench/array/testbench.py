@@ -5,7 +5,7 @@ from __future__ import annotations
 from systoliq.hw.axi import axi_bits
 
 from ...design.array.design import ArrayDesign
-from ..frame import testbench
+from ..frame import Frame
 from ..resets import trials
 from ..streams import PAUSES, Sender
 from ..text import calls, fill, literal
@@ -106,7 +106,7 @@ def array_testbench(design: ArrayDesign) -> str:
     first = design.array.cycles([-(-stimulus.inner[0] // config.depth)])
     bits, width = config.word_bits, config.word_bits * config.cols
     contents = calls(f"s({literal(line, width)});" for line in stimulus.lines)
-    return testbench(
+    return Frame(
         name=design.name,
         memories=(),
         story=f"{len(stimulus.inner)} tiles with K = {', '.join(map(str, stimulus.inner))} are sent back to back, and "
@@ -137,4 +137,4 @@ def array_testbench(design: ArrayDesign) -> str:
         again="",
         told="",
         contents=f"    i = 0;\n{contents}",
-    )
+    ).text

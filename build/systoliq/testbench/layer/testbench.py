@@ -5,7 +5,7 @@ from __future__ import annotations
 from systoliq.hw.axi import axi_bits
 
 from ...design.layer.design import LayerDesign
-from ..frame import testbench
+from ..frame import Frame
 from ..handover import Handover
 from ..resets import stray_beats, trials
 from ..stops import Stops
@@ -128,7 +128,7 @@ def layer_testbench(design: LayerDesign) -> str:
     few_groups = stimulus.few_a_beats // dense.schedule.beats
     first_group = dense.cycles(config.rows) + 1
     fill_cycles = dense.cycles((dense.result_buffer.tiles // dense.schedule.column_tiles + 3) * config.rows)
-    return testbench(
+    return Frame(
         name=design.name,
         memories=design.verilog.files,
         story=f"Batches of {', '.join(first)} and {last} rows, K = {design.layer.k}, are sent back to back, and N = "
@@ -165,7 +165,7 @@ def layer_testbench(design: LayerDesign) -> str:
         again="",
         told="",
         contents=f"    i = 0;\n{expected}",
-    )
+    ).text
 
 
 def _sender(design: LayerDesign, stimulus: LayerStimulus, *, waits: bool) -> Sender:

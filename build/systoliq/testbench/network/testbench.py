@@ -12,7 +12,7 @@ from systoliq.sim.cosimulation.network import beat_bits, beat_lanes
 
 from ...design.network.design import NetworkDesign
 from ..fills import Fills
-from ..frame import testbench
+from ..frame import Frame
 from ..resets import RESET_LENGTHS, Kind, Trial, stray_beats
 from ..stops import Stops
 from ..streams import PAUSES, Receiver, Sender
@@ -141,7 +141,7 @@ def network_testbench(design: NetworkDesign) -> str:
     readies = [f"s_axis_{letter}_tready" for letter in assembly.inputs]
     resets = [each.receiver.reset for each in outputs]
     resets += [f"      {letter}_taken <= 0;" for letter in assembly.outputs]
-    return testbench(
+    return Frame(
         name=design.name,
         memories=design.verilog.files,
         story=_story(stimulus),
@@ -181,7 +181,7 @@ def network_testbench(design: NetworkDesign) -> str:
         again="\n".join(f"          {letter}_taken <= 0;" for letter in assembly.outputs),
         told="\n".join(each.told for each in outputs),
         contents="\n".join(each.contents for each in outputs),
-    )
+    ).text
 
 
 def _sender(design: NetworkDesign, stimulus: NetworkStimulus, index: int, letter: str) -> Sender:
