@@ -18,9 +18,9 @@ from explore_fakes import FakeSynthesizer, InProcess, explored, in_browser
 from systoliq.cli.main import cli
 from systoliq.errors import InputError
 from systoliq.explore import Run, explore
-from systoliq.explore import cache as cache_module
 from systoliq.explore.cache import Store, StoreError
 from systoliq.explore.finding import Finding
+from systoliq.explore.grid import keys
 from systoliq.explore.grid.evaluate import Task, run_task
 from systoliq.explore.grid.settings import Settings
 from systoliq.explore.results import write_result
@@ -113,7 +113,7 @@ def test_nothing_is_computed_twice(run, tmp_path):
 def test_other_code_and_other_data_are_other_points(run, subject, monkeypatch):
     run(cols="4")
     assert run(cols="4", batch=9).computed == {"model": 16}
-    monkeypatch.setattr(cache_module, "version", lambda name: "99")
+    monkeypatch.setattr(keys, "version", lambda name: "99")
     assert run(cols="4").computed == {"model": 16}
 
 
