@@ -11,7 +11,7 @@ import pytest
 
 import systoliq.onnx.network
 from systoliq.cli.main import cli
-from systoliq.explore.subjects.workload import open_workload
+from systoliq.explore.grid.subjects.workload import open_workload
 from systoliq.onnx import Model, model_file
 
 from ..onnx.network.networks import Builder
