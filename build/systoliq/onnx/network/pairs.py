@@ -94,7 +94,7 @@ def _binary(reader: Reader, node: NodeProto, values: list[Value], kind: Pairing)
     real = _in_float(node, a, b, partial(RealPair, function="sum") if kind is Addition else kind)
 
     def either(y: Tensor) -> tuple[Node, ...]:
-        """As onnxruntime: QLinearAdd takes tensors of one type."""
+        """Integers for tensors of one type, which QLinearAdd takes; else float32."""
         return make(y) if kind is Addition and a.format == b.format == y.format else real(y)
 
     return Pending(node=node, shape=shape, make=either, real=real)
