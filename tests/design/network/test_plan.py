@@ -60,7 +60,7 @@ def test_a_network_without_products():
     assert plan.image_cycles == 9
 
 
-@pytest.mark.parametrize(("dsp", "luts"), [(4, 0), (4, 600), (6, 100), (6, 400), (9, 1000), (20, 0)])
+@pytest.mark.parametrize(("dsp", "luts"), [(12, 0), (12, 600), (14, 100), (14, 400), (17, 1000), (28, 0)])
 @pytest.mark.parametrize("pairs", [False, True])
 def test_forms_of_products(dsp, luts, pairs):
     """Of all ways to make each stage's products, for the time that was found: the fewest sites of lookup tables, within
@@ -85,11 +85,14 @@ def fewest_sites(plan, dsp, luts, *, pairs):
     ways = []
     for stage in plan.stages:
         cols, depth = stage.parallelism.cols, stage.parallelism.depth
+        operator = operator_of(stage.node)
+        row_sums = int(operator.needs_row_sums)
+        inferred = 2 * operator.lanes(stage.parallelism) * row_sums
         forms = [(stage.dsp, 0)]
         if stage.dsp:
-            forms.append((0, 100 * stage.multipliers))
-        if pairs and operator_of(stage.node).is_product and cols > 1:
-            forms.append((-(-cols // 2) * depth, 26 * stage.multipliers))
+            forms.append((inferred, 100 * stage.multipliers))
+        if pairs and operator.is_product and cols > 1:
+            forms.append((-(-(cols + row_sums) // 2) * depth + inferred, 26 * stage.multipliers))
         ways.append(forms)
     sums = [tuple(map(sum, zip(*way, strict=True))) for way in itertools.product(*ways)]
     return [sites for cells, sites in sums if cells <= dsp and sites <= luts]
@@ -97,10 +100,10 @@ def fewest_sites(plan, dsp, luts, *, pairs):
 
 def test_pairs_are_chosen_where_they_help():
     """More products in as many cells, with the rest in lookup tables; none where cells are enough."""
-    few, many = (plan_for_budget(net(), dsp, 300, cells="ecp5", pairs=True) for dsp in (9, 300))
+    few, many = (plan_for_budget(net(), dsp, 300, cells="ecp5", pairs=True) for dsp in (20, 300))
     assert "ecp5-pair" in {stage.parallelism.cells for stage in few.stages}
     assert {stage.parallelism.cells for stage in many.stages} == {""}
-    assert few.image_cycles < plan_for_budget(net(), 9, 300, cells="ecp5").image_cycles
+    assert few.image_cycles < plan_for_budget(net(), 20, 300, cells="ecp5").image_cycles
 
 
 def test_several_pixels_at_a_time_where_nothing_else_is_enough():

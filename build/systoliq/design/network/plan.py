@@ -43,7 +43,7 @@ __all__ = [
     "within_cells",
 ]
 
-_INFERRED = 2  # multipliers of a Gowin that Yosys takes for row sums in each lane
+_INFERS, _INFERRED = ("ecp5", "gowin"), 2  # families for whose row sums Yosys takes multipliers, of each lane at most
 UNLIMITED = 10**9  # of sites, or of cells
 PRODUCT_SITES = 100  # of lookup tables that a product of 8 x 8 bits takes without a multiplier
 PAIR_SITES = 26  # that it takes beside half of one, more than with a whole one
@@ -323,23 +323,21 @@ def _in_logic(chosen: str, cells: str) -> bool:
 
 
 def _cells_of_products(node: network.Node, parallelism: Parallelism, cells: str) -> int:
-    """Multiplier cells of the products of a stage, without its requantizers'; on ECP5, also without those of row sums
-    of A.
-    """
+    """Multiplier cells of the products of a stage, without its requantizers'."""
     chosen = parallelism.cells or cells
+    row_sums = operator_of(node).needs_row_sums
+    inferred = _INFERRED * operator_of(node).lanes(parallelism) if row_sums and family(cells) in _INFERS else 0
     if chosen == LUT_CELLS or _in_logic(chosen, cells):
-        return 0
+        return inferred
     if not operator_of(node).is_product:
         return operator_of(node).multipliers(parallelism)
-    row_sums = operator_of(node).needs_row_sums and not is_ecp5(cells)
     columns = parallelism.cols + row_sums
     if chosen == PAIR_CELLS:
-        return -(-columns // 2) * parallelism.depth
+        return -(-columns // 2) * parallelism.depth + inferred
     if chosen == "ice40" and parallelism.depth > 1:
         return columns * -(-parallelism.depth // 2)  # two to a cell, of operands of a byte at most
     if chosen == "nexus":
-        return columns * multipliers_of(parallelism.depth)
-    inferred = _INFERRED * operator_of(node).lanes(parallelism) if row_sums and chosen == "gowin" else 0
+        return columns * multipliers_of(parallelism.depth) + inferred
     return columns * parallelism.depth + inferred
 
 
