@@ -13,12 +13,12 @@ from click.testing import CliRunner
 
 from systoliq.cli.main import cli
 from systoliq.design.digits_cnn import digits_cnn
+from systoliq.design.network import frequency
+from systoliq.design.network.frequency import Placed, fit, frequency_of
 from systoliq.design.network.plan_file import read_plan
 from systoliq.errors import InputError
 from systoliq.explore import Run
-from systoliq.explore.question import frequency
 from systoliq.explore.question.ask import ask
-from systoliq.explore.question.frequency import Placed, fit, frequency_of
 from systoliq.explore.question.options import OBJECTIVES, Sized, options_of, smallest, times_of
 from systoliq.golden import MatMulLayer
 from systoliq.golden.layer_file import KEYS

@@ -9,6 +9,7 @@ import pytest
 from explore_fakes import FakePlacer, wait_for
 
 from systoliq.design.digits_cnn import digits_cnn
+from systoliq.design.network import frequency
 from systoliq.errors import InputError, SynthesisError
 from systoliq.explore import Run
 from systoliq.explore.dask_cluster import DaskCluster
@@ -16,7 +17,6 @@ from systoliq.explore.files import check_directory
 from systoliq.explore.grid.evaluate import run_task
 from systoliq.explore.log import LOG, Log
 from systoliq.explore.progress import NoProgress
-from systoliq.explore.question import frequency
 from systoliq.explore.question.ask import ask
 
 THROUGHPUT = 3e5

@@ -31,6 +31,7 @@ from ..names import module_name
 from ..operands import read_operand_file
 from ..options import auto_cells
 from ..simulated import Simulated, check_run
+from .clock import ExpectedClock, expected_clock
 from .ends import check_one_stream
 from .enough import enough_images
 from .estimate import Estimate, estimate
@@ -106,7 +107,7 @@ class NetworkDesign(Design):
             return within_cells(plan, self._part_dsp, cells=asked.cells) if self._part_dsp else plan
         dsp = asked.multipliers or self._part_dsp or _DSP
         budget = functools.partial(
-            plan_for_budget, self.network, dsp, asked.luts or 0, cells=asked.cells, pairs=self._pairs
+            plan_for_budget, self.network, dsp, asked.luts or 0, cells=asked.cells, pairs=self._pairs, mhz=self._mhz
         )
         if asked.part is None:
             return budget()
@@ -130,6 +131,20 @@ class NetworkDesign(Design):
         if sum(each.ram for each in found) > capacity.get("ram", math.inf):
             return False
         return sum(each.lut_sites for each in found) <= sites * capacity.get("lut_sites", math.inf)
+
+    def _mhz(self, plan: Plan) -> float:
+        """Return the expected clock of `plan`; the clock that was asked for if there is no model of it."""
+        found = self._expected_clock(plan, self._estimated(plan, {}))
+        return self._hardware.clock_mhz if found is None else found.mhz
+
+    def _expected_clock(self, plan: Plan, estimates: Mapping[str, Estimate]) -> ExpectedClock | None:
+        part = self._hardware.part
+        return None if part is None else expected_clock(plan, estimates.values(), part.name)
+
+    @property
+    def expected_clock(self) -> ExpectedClock | None:
+        """The clock to expect on the part, an estimate; None if there is no model of it."""
+        return self._expected_clock(self.plan, self.estimates)
 
     @property
     def _part_dsp(self) -> int:
@@ -218,11 +233,12 @@ class NetworkDesign(Design):
 
     @property
     def choices(self) -> list[str]:
-        """The plan."""
+        """The plan, its latency and its expected clock."""
         plan, mhz = self.plan, self._hardware.clock_mhz
         cells = f"{plan.multipliers} multipliers, {plan.utilization:.1%} busy; {plan.dsp} multiplier cells in all"
         rate = f"{mhz * 1e6 / plan.image_cycles:.0f} images a second at {mhz:g} MHz"
-        return [f"plan: {plan.image_cycles} cycles an image, {cells}; {rate}", *self._latency_lines(mhz)]
+        clock = [] if self.expected_clock is None else [self.expected_clock.line(plan.image_cycles)]
+        return [f"plan: {plan.image_cycles} cycles an image, {cells}; {rate}", *self._latency_lines(mhz), *clock]
 
     def _latency_lines(self, mhz: float) -> Iterator[str]:
         """The latency of each output in words."""

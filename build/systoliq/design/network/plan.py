@@ -44,6 +44,7 @@ __all__ = [
 ]
 
 _INFERS, _INFERRED = ("ecp5", "gowin"), 2  # families for whose row sums Yosys takes multipliers, of each lane at most
+_MOST_CYCLES = 1.25  # of those of another plan, more than a better clock of fewer cells makes up for
 UNLIMITED = 10**9  # of sites, or of cells
 PRODUCT_SITES = 100  # of lookup tables that a product of 8 x 8 bits takes without a multiplier
 PAIR_SITES = 26  # that it takes beside half of one, more than with a whole one
@@ -177,11 +178,13 @@ def plan_for_budget(
     pairs: bool = False,
     cycles: int = 0,
     fits: Callable[[Plan], bool] = lambda plan: True,
+    mhz: Callable[[Plan], float] = lambda plan: 1.0,
 ) -> Plan:
-    """Return the quickest plan within `dsp` multiplier cells, and `luts` sites of lookup tables for products that find
-    no cell (on ECP5 and iCE40), or half of one alone, where `pairs` are allowed. With `cycles`: the plan with the
-    fewest multipliers that takes at most `cycles` from one image to the next, if such a plan is within the budget.
-    Where even the smallest plan lacks cells on iCE40, it takes the lookup tables that it needs.
+    """Return the plan with the most images a second at the clock `mhz` of each plan, within `dsp` multiplier cells, and
+    `luts` sites of lookup tables for products that find no cell (on ECP5 and iCE40), or half of one alone, where
+    `pairs` are allowed. With `cycles`: the plan with the fewest multipliers that takes at most `cycles` from one image
+    to the next, if such a plan is within the budget, or one with more images a second. Where even the smallest plan
+    lacks cells on iCE40, it takes the lookup tables that it needs.
 
     Only plans that `fits` accepts are chosen, except for the smallest of all. No stage takes more than a pixel of a
     window in a cycle.
@@ -204,9 +207,15 @@ def plan_for_budget(
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if within(middle) else (middle, high)
-    # A slower plan may take more memory, and a plan of more multipliers less: each is looked at.
-    plans = (within(index) for index in range(high, len(times)))
-    return next((plan for plan in plans if plan and fits(plan)), cast("Plan", within(len(times) - 1)))
+    # A plan of more cycles may take more memory, and a plan of more multipliers less: each is looked at.
+    best, most = None, 0.0
+    for index in range(high, len(times)):
+        if best and times[index] > _MOST_CYCLES * best.image_cycles:
+            break
+        plan = within(index)
+        if plan and fits(plan) and (rate := mhz(plan) / plan.image_cycles) > most:
+            best, most = plan, rate
+    return best or cast("Plan", within(len(times) - 1))
 
 
 def _smallest(plan: Plan, dsp: int, luts: int, cells: str) -> Plan:

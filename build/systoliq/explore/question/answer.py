@@ -9,10 +9,10 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network
 
 from ...design import Design
+from ...design.network.frequency import Frequency
 from ...errors import InputError, need
 from .check import Checked
 from .designs import design_of_json
-from .frequency import Frequency
 from .options import Sized
 from .placing import Measured
 

@@ -16,13 +16,13 @@ from systoliq.golden.network import Network
 
 from ...design import LayerOptions
 from ...design.choose import AUTO
+from ...design.network.frequency import Frequency, frequency_of
 from ...errors import InputError
 from ...synth.targets import TARGETS, Target
 from ..requirements import requirements_of
 from ..run import Run
 from .answer import Answer, Candidate
 from .check import Inputs, check_design
-from .frequency import Frequency, frequency_of
 from .options import OBJECTIVES, Option, options_of, options_of_layer, smallest, times_of
 from .placing import Placing, place_task
 from .search import search

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network, Node
-from systoliq.hw.network.operators import operator_of
 
 from ...design import LayerOptions
 from ...design.layer.auto import choices_of_layer
+from ...design.network.clock import traits_of
 from ...design.network.estimate import estimate
 from ...design.network.plan import Plan, StagePlan, forms_of_stage, stages_of
 from ...errors import InputError
@@ -67,11 +67,7 @@ class Sized:
     @property
     def traits(self) -> dict[str, bool]:
         """Inputs of the frequency model besides sizes."""
-        stages = [option.stage for option in self.options]
-        return {
-            "windows": any(operator_of(stage.node).window_memory(stage.parallelism) for stage in stages),
-            "row_sums": any(operator_of(stage.node).needs_row_sums for stage in stages),
-        }
+        return traits_of([option.stage for option in self.options])
 
     def total(self, name: str) -> int:
         """`lut_sites`, `dsp` or `ram` of all stages."""

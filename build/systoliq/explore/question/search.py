@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from ...design.network.frequency import Placed, keep
 from ...errors import InputError
 from ..finding import Finding
 from ..progress import NoProgress
 from ..run import Run
 from .answer import LARGER, TOO_SLOW, Answer, Candidate
-from .frequency import Placed, keep
 from .placing import Measured, Placing
 
 __all__ = ["search"]

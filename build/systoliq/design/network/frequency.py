@@ -4,7 +4,7 @@ log(MHz) is linear in the logarithms of LUT sites, multiplier cells and memory b
 for rows of A that are added up, for each family; with fewer than `_FIT_FROM` points it is their mean. The fit and its
 points are in frequency.json, which
 
-    python -m systoliq.explore.question.frequency
+    python -m systoliq.design.network.frequency
 
 makes again, with the points that `explore` has placed since, and says how far each is from a fit that it was not in.
 """
@@ -29,7 +29,7 @@ from systoliq.sim.cache import cache_directory
 from ...errors import InputError
 from ...files import json_bytes, write_file
 
-__all__ = ["Frequency", "Placed", "fit", "frequency_of", "keep"]
+__all__ = ["Frequency", "Placed", "fit", "frequency_of", "keep", "known_frequency"]
 
 _FILE = "frequency.json"
 _FIT_FROM = 8  # points
@@ -92,12 +92,17 @@ def _features(lut_sites: int, dsp: int, ram: int, *, windows: bool, row_sums: bo
 
 def frequency_of(target: str) -> Frequency:
     """The model for a target; an InputError where none was fitted for its family."""
-    family = _FAMILIES.get(target)
-    known = _stored()["models"]
-    if family not in known:
-        names = ", ".join(name for name, each in _FAMILIES.items() if each in known)
+    found = known_frequency(target)
+    if found is None:
+        names = ", ".join(name for name, family in _FAMILIES.items() if family in _stored()["models"])
         raise InputError(f"target must be one of {names}, whose frequencies were learned, not {target!r}")
-    return Frequency(**known[family])
+    return found
+
+
+def known_frequency(target: str) -> Frequency | None:
+    """The model for a target; None where none was fitted for its family."""
+    known = _stored()["models"].get(_FAMILIES.get(target))
+    return None if known is None else Frequency(**known)
 
 
 @functools.cache
