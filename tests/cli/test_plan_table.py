@@ -25,7 +25,8 @@ def test_emit_shows_the_plan_before_it_builds(call, tmp_path):
     assert lines[at + 5][1:] == ["8", "5280", "30"]
     assert lines[at + 6][1:5] == ["864", "cycles", "an", "image,"]
     assert lines[at + 7][0] == "latency:"
-    assert lines[at + 8][0] == str(tmp_path / "out" / "digits_cnn.v")
+    assert lines[at + 8][:2] == ["expected", "clock,"]
+    assert lines[at + 9][0] == str(tmp_path / "out" / "digits_cnn.v")
     plan = json.loads((tmp_path / "out" / "digits_cnn_plan.json").read_text())
     sums = [sum(stage[key] for stage in plan) for key in ("multipliers", "dsp", "lut_sites", "ram")]
     assert lines[at + 4][1:] == ["864", *map(str, sums)]

@@ -28,14 +28,14 @@ def having(**capacity):
 
 
 def test_more_multiplier_cells_than_there_are():
-    dsp = design(throughput=5e5).plan.dsp
+    dsp = design(throughput=1e5).plan.dsp
     assert dsp > 4
-    design(having(dsp=dsp), throughput=5e5)
+    design(having(dsp=dsp), throughput=1e5)
     with pytest.raises(InputError) as refused:
-        design(having(dsp=dsp - 1), throughput=5e5)
+        design(having(dsp=dsp - 1), throughput=1e5)
     assert str(refused.value) == (
         f"the plan does not fit {PART.title}: it needs {dsp} multiplier cells where there are {dsp - 1}; ask for a "
-        "throughput below 500000, or take a larger part"
+        "throughput below 100000, or take a larger part"
     )
 
 

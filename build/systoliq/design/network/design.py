@@ -19,7 +19,6 @@ from systoliq.golden.network import Network
 from systoliq.golden.requantization import Requantization
 from systoliq.hw.axi import AxiPipeline
 from systoliq.hw.cells import PLAIN_CELLS, models_verilog
-from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.network.assembly import Assembly, assemble
 from systoliq.sim.choice import SimulatorChoice
 from systoliq.sim.cosimulation.network import NetworkResult, cosimulate_network, network_verilog
@@ -92,9 +91,6 @@ class NetworkDesign(Design):
             )
         except ValueError as error:
             raise InputError(f"{origin}: {error}") from error
-        for joint in self.assembly.pipeline.joints:  # for its cycle model alone, as long as no Verilog is asked for
-            mark_used(joint.component)
-        mark_used(self.assembly.pipeline)
         if self._hardware.part is not None:
             check_fit(self.plan, self.estimates, self._hardware.part, self._hardware)
 

@@ -9,6 +9,7 @@ from amaranth.hdl import UnusedElaboratable
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network, Node
 from systoliq.golden.requantization import Requantization
+from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.network.assembly import assemble
 from systoliq.hw.network.parallelism import Parallelism
 from systoliq.hw.network.stages import stage_of
@@ -59,7 +60,7 @@ def refused_stages(net: Network) -> dict[str, str]:
 
 def _reason(node: Node) -> str | None:
     try:
-        stage_of(node, Parallelism(), cells="portable", kind="stage", requantize=_requantized)
+        mark_used(stage_of(node, Parallelism(), cells="portable", kind="stage", requantize=_requantized))
     except (TypeError, ValueError) as error:
         return str(error)
     return None

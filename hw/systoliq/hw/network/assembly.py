@@ -12,6 +12,7 @@ import numpy as np
 
 from systoliq.golden import network
 
+from ..hierarchy import mark_used
 from ..operand_shape import operand_shape
 from .dependency import Dependency
 from .line_pace import keeps_up
@@ -158,12 +159,17 @@ def assemble(
         (operator_of(node).image_cycles(chosen[node.name]) for node in net.nodes if node.name in chosen), default=1
     )
     assembler = _Assembler(net.inputs, cells, lane_cells or cells, requantize, slowest)
-    for number, node in enumerate(net.nodes):
-        kind = f"s{number}_{_plain(node.name)}"
-        assembler.add(node, parallelism.get(node.name, Parallelism()), kind)
-    outputs = [_outlet(net, output, assembler) for output in net.outputs]
-    inputs = [_inlet(source, assembler.joints, several=len(net.inputs) > 1) for source in net.inputs]
-    pipeline = Pipeline(assembler.joints, inputs=inputs, outputs=outputs, cells=cells)
+    try:
+        for number, node in enumerate(net.nodes):
+            kind = f"s{number}_{_plain(node.name)}"
+            assembler.add(node, parallelism.get(node.name, Parallelism()), kind)
+        outputs = [_outlet(net, output, assembler) for output in net.outputs]
+        inputs = [_inlet(source, assembler.joints, several=len(net.inputs) > 1) for source in net.inputs]
+        pipeline = Pipeline(assembler.joints, inputs=inputs, outputs=outputs, cells=cells)
+    finally:
+        for joint in assembler.joints:  # for the cycle model alone, as long as no Verilog is asked for
+            mark_used(joint.component)
+    mark_used(pipeline)
     tensors = {name: each.tensor for name, each in assembler.streams.items() if each.name == name}
     return Assembly(pipeline=pipeline, nodes=assembler.nodes, parallelism=chosen, tensors=tensors)
 
