@@ -20,7 +20,7 @@ from .float8_matmul import Numbers, Sums, exact_sums, integer_sums, refuse_under
 from .formats import INT32, IntFormat
 from .layer_file import FORMAT_KEY, KEYS, OPTIONAL_KEYS, pick_layer_arrays, read_layer_file
 from .operand import Format, as_layer_operand, as_layer_zero_point, integer_format, kind
-from .parameters import along, as_scale, one_element
+from .parameters import along, as_scale, check_finite, check_positive, in_short, one_element
 from .rescale import combined_scale, requantize_float32
 
 
@@ -86,9 +86,9 @@ class MatMulLayer:
             object.__setattr__(self, field, value)
         if self.has_float8:
             self._check_float8()
-            _finite("a_scale * b_scale / y_scale", self.scale)
+            check_finite("a_scale * b_scale / y_scale", self.scale)
         if self.gives_sums and self.sum_scale is not None:
-            _finite("a_scale * b_scale", self.sum_scale)
+            check_finite("a_scale * b_scale", self.sum_scale)
 
     def _kept_a_zero_point(self) -> tuple[int | None, Format]:
         """The zero point of A, None where it comes at run time, and the format."""
@@ -122,7 +122,7 @@ class MatMulLayer:
             return {}
         if self.a_zero_point is None:
             b_scale = as_scale("b_scale", self.b_scale)
-            _positive("b_scale", b_scale)
+            check_positive("b_scale", b_scale)
             return {"b_scale": _per_column("b_scale", b_scale, n)}
         given = {name: as_scale(name, _given(self, name)) for name in ("a_scale", "b_scale")}
         b_scale = _per_column("b_scale", given["b_scale"], n)
@@ -140,7 +140,7 @@ class MatMulLayer:
         if self.bias is not None:
             raise ValueError("bias must be None for float8, not an array of int32")
         for name in ("a_scale", "b_scale", "y_scale"):
-            _positive(name, np.asarray(getattr(self, name)))
+            check_positive(name, np.asarray(getattr(self, name)))
         refuse_underflow(self.scale, self.a_scale, self.b_scale, self.y_scale)
 
     def __repr__(self) -> str:
@@ -153,7 +153,7 @@ class MatMulLayer:
         shapes = {"a": ("M", self.k), "b": (self.k, self.n), "y": ("M", self.n)}
         values = {name: (getattr(self, f"{name}_scale"), getattr(self, f"{name}_zero_point")) for name in formats}
         rows = [
-            (name.upper(), form.name, " x ".join(map(str, shapes[name])), *map(_in_short, values[name]))
+            (name.upper(), form.name, " x ".join(map(str, shapes[name])), *map(in_short, values[name]))
             for name, form in formats.items()
         ]
         return described(repr(self), ("", "type", "shape", "scale", "zero point"), rows)
@@ -376,18 +376,6 @@ def _given(layer: MatMulLayer, name: str) -> Any:
     return value
 
 
-def _positive(name: str, scale: npt.NDArray[np.float32]) -> None:
-    wrong = scale[~(np.isfinite(scale) & (scale > 0))]
-    if wrong.size:
-        raise ValueError(f"{name} must be positive and finite, not {float(wrong[0])!r}")
-
-
-def _finite(name: str, scale: npt.NDArray[np.float32]) -> None:
-    wrong = np.flatnonzero(~np.isfinite(scale))
-    if wrong.size:
-        raise ValueError(f"{name} must be finite in float32, not {float(scale[wrong[0]])!r} (column {int(wrong[0])})")
-
-
 def _per_column(name: str, value: npt.NDArray[Any], n: int) -> npt.NDArray[Any]:
     if value.size != 1 and value.shape not in ((n,), (1, n)):
         raise ValueError(
@@ -409,13 +397,3 @@ def _read_only(value: npt.NDArray[Any]) -> npt.NDArray[Any]:
     copy = np.array(value)
     copy.flags.writeable = False
     return copy
-
-
-def _in_short(value: Any) -> str:
-    """A scale or zero point in a table: the range, if each column has its own."""
-    if value is None:
-        return ""
-    array = np.asarray(value)
-    if array.size == 1 or (array == array.flat[0]).all():
-        return f"{array.flat[0]}"
-    return f"{array.min()} to {array.max()}, {array.size} values"

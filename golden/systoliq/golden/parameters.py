@@ -97,3 +97,27 @@ def one_element(name: str, parameter: npt.NDArray[Any]) -> Any:
     if parameter.size != 1:
         raise ValueError(f"{name} must be a scalar or have one element, not shape {list(parameter.shape)}")
     return parameter.reshape(())[()]
+
+
+def check_positive(name: str, scale: npt.NDArray[np.float32]) -> None:
+    """Raise ValueError if an element of `scale` is not positive and finite."""
+    wrong = scale[~(np.isfinite(scale) & (scale > 0))]
+    if wrong.size:
+        raise ValueError(f"{name} must be positive and finite, not {float(wrong[0])!r}")
+
+
+def check_finite(name: str, scale: npt.NDArray[np.float32]) -> None:
+    """Raise ValueError if an element of `scale`, one per column, is not finite."""
+    wrong = np.flatnonzero(~np.isfinite(scale))
+    if wrong.size:
+        raise ValueError(f"{name} must be finite in float32, not {float(scale[wrong[0]])!r} (column {int(wrong[0])})")
+
+
+def in_short(value: npt.ArrayLike | None) -> str:
+    """Return a scale or zero point as text for a table: the range, if each column has its own."""
+    if value is None:
+        return ""
+    array = np.asarray(value)
+    if array.size == 1 or (array == array.flat[0]).all():
+        return f"{array.flat[0]}"
+    return f"{array.min()} to {array.max()}, {array.size} values"

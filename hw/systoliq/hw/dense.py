@@ -32,8 +32,9 @@ from .mac import operand_layout
 from .replay_buffer import ReplayBuffer
 from .requantizers import LaneRequantizerConfig, LayerRequantization, requantizer_config, requantizer_constants
 from .result_buffer import ResultBuffer, result_flags, y_beat
+from .results_timed import results_timed
 from .schedule import Schedule
-from .sequencer import Sequencer, a_beat, tiles_timed
+from .sequencer import Sequencer, a_beat
 from .skew import Skew
 from .timeline import Steps, Timeline
 from .weights import WeightMemory, column_words, weight_memories
@@ -247,26 +248,10 @@ class Dense(wiring.Component):
 
     def timed(self, line: Timeline, taken: Steps) -> Steps:
         """Return the beats of Y, from those of A, without stalls from outside."""
-        schedule = self.schedule
         if self._replay_buffer:
             taken = self._replay_buffer.timed(line, taken)
-        tiles = len(taken) // schedule.beats
-        rows, interval = np.arange(schedule.config.rows)[:, np.newaxis], schedule.interval
-        steps = [
-            (rows * interval + np.arange(schedule.row_beats(tile))).reshape(-1) for tile in range(schedule.column_tiles)
-        ]
-        sizes = np.array([len(steps[tile % schedule.column_tiles]) for tile in range(tiles)])
-        pushed = line.steps(int(sizes.sum()))
         flight = self.latency - ResultBuffer.latency_of(self.config.cells)
-        offsets = np.concatenate([steps[tile % schedule.column_tiles] for tile in range(tiles)])
-        pushed.after_some(
-            taken, flight + offsets, np.repeat(np.arange(tiles) * schedule.beats + schedule.beats - 1, sizes)
-        )
-        left = self.result_buffer.timed(line, pushed)
-        done = line.steps(tiles)
-        done.after_some(left, 0, np.cumsum(sizes) - 1)
-        tiles_timed(line, schedule, taken, done, room=self.result_buffer.tiles)
-        return left
+        return results_timed(line, self.schedule, taken, self.result_buffer, flight=flight)
 
     # Hardware.
 
