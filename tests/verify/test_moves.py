@@ -84,8 +84,7 @@ FORGERIES = {  # a pattern whose group 1 is replaced, by what (None: another las
     "the end of an image": (r"_s5_move5\(.*?assign _\d+ = _\d+ ([&]) beat_last;", "|", "ends images at other beats"),
     "beats of a block": (r"_s3_move3\(.*?assign _\d+ = put == \d+'h(\w+);", None, ""),
     "a byte that is changed": (
-        r"_s5_move5\(.*?\.i__payload\(\{ last_\d, (i__payload_\w+data) \}\)", "i__payload_33_data ^ 8'h80",
-        "are others"),
+        r"_s5_move5\(.*?\.i__payload\(\{ last_\d, i__payload_\w+data( )\}\)", " ^ 8'h80 ", "are others"),
     "a lost credit": (r"_s5_move5\(.*?assign _\d+ = rst \? 1'h0 : (done);", "1'h0", "beats instead of"),
 }  # fmt: skip
 
