@@ -16,7 +16,6 @@ from systoliq.hw.axi import AxiPipeline
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.hierarchy import Emission
 from systoliq.prove.catalog.small_tops import bare_array, float8_layer, network_of, sums_layer
-from systoliq.sim.cosimulation.network import image_beats
 
 from ..hw.network.small_networks import Builder, assembled
 
@@ -107,7 +106,7 @@ def network_of_rows(last):
     else:
         getattr(net, last)()
     made = assembled(net.network())
-    return AxiPipeline(made.pipeline, image_beats=image_beats(made))
+    return AxiPipeline(made.pipeline, image_beats=made.image_beats)
 
 
 BUS = ("awready", "wready", "bvalid", "bresp", "arready", "rvalid", "rdata", "rresp")
