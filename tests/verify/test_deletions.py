@@ -55,7 +55,7 @@ def network() -> NetworkDesign:
 
 
 OTHER_NETWORKS = ("description ('sources', 0, 'movements') None",)
-"""Changes that give another network with the same hardware, here one whose input must be integers: its digest differs."""
+"""Changes that give another network of the same hardware: its input must be integers, and its digest differs."""
 
 KINDS = {"layer": integers, "float8": float8, "sums": sums, "network": network}
 
