@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 
 import numpy as np
@@ -173,7 +174,8 @@ def test_a_whole_sign_off(package, tmp_path):
 
 @pytest.mark.slow
 def test_a_changed_result_fails_verification_and_every_run(package, tmp_path):
-    files = changed(package, tmp_path, " + ", " - ")
+    product = re.search(r"^ *assign .* \* .*;$", package_files(package).verilog.read_text(), re.MULTILINE)[0]
+    files = changed(package, tmp_path, product, product.replace(" * ", " + "))
     rows = list(sign_off(files.directory, seconds=600, detail=lambda text: None))
     failed = {row.item for row in rows if row.result == FAILED}
     assert {"DESIGN_VERIFIED", "SIM_ALL_TESTS_PASSING", "X_PROP_ANALYSIS_COMPLETED", "SIM_CODE_COVERAGE"} <= failed

@@ -16,7 +16,7 @@ __all__ = ["PackageFiles", "package_files"]
 
 @dataclass(frozen=True, kw_only=True)
 class PackageFiles:
-    """`models` are simulation models of vendor cells, `memories` the files that the Verilog reads."""
+    """The package in `directory`: `models` are simulation models of vendor cells, `waivers` those of Verilator."""
 
     directory: Path
     sidecar: Mapping[str, Any]
@@ -37,14 +37,15 @@ class PackageFiles:
 
     def copied(self, folder: Path, verilog: str) -> list[Path]:
         """Write `verilog`, the models and the testbench to `folder`, with the memories; return the sources."""
-        for memory in self.directory.glob("*.mem"):
-            shutil.copy(memory, folder)
-        sources = [folder / each.name for each in (*self.models, self.testbench)]
-        for source, each in zip(sources, (*self.models, self.testbench), strict=True):
-            shutil.copy(each, source)
+        self.copy_memories(folder)
         design = folder / self.verilog.name
         design.write_text(verilog)
-        return [design, *sources]
+        return [design, *(Path(shutil.copy(each, folder)) for each in (*self.models, self.testbench))]
+
+    def copy_memories(self, folder: Path) -> None:
+        """Copy the files that the Verilog reads to `folder`."""
+        for memory in self.directory.glob("*.mem"):
+            shutil.copy(memory, folder)
 
 
 def package_files(directory: Path) -> PackageFiles:

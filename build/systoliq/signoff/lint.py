@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections.abc import Callable
 
-from systoliq.sim.tools import ToolError, require
+from systoliq.sim.tools import Tool, ToolError, require
 from systoliq.subprocesses import run_child
 
 from .files import PackageFiles
@@ -23,10 +24,22 @@ _DANGLING = re.compile(r"warning: Instantiating module (\w+) with dangling")
 
 def lint_rows(files: PackageFiles) -> list[Row]:
     """The rows of Verilator and Icarus."""
-    return [_verilator(files), _icarus(files)]
+    return [
+        _linted(files, "verilator", "no warning of Verilator's -Wall beyond the waivers", _verilator),
+        _linted(files, "icarus", "no warning of Icarus Verilog's -Wall", _icarus),
+    ]
 
 
-def _verilator(files: PackageFiles) -> Row:
+def _linted(files: PackageFiles, name: str, question: str, lint: Callable[[PackageFiles, Tool, str], Row]) -> Row:
+    """The row of the tool called `name`; it is not run if the tool is missing."""
+    try:
+        tool = require(name)
+    except ToolError as error:
+        return Row(item="LINT_COMPLETE", question=question, result=NOT_RUN, detail=str(error))
+    return lint(files, tool, question)
+
+
+def _verilator(files: PackageFiles, tool: Tool, question: str) -> Row:
     sources = [each.name for each in (*([files.waivers] if files.waivers else []), *files.models, files.verilog)]
     options = ["--lint-only", "-Wall", "--top-module", files.name, *sources]
     text = files.waivers.read_text() if files.waivers else ""
@@ -34,22 +47,12 @@ def _verilator(files: PackageFiles) -> Row:
         f"waived: {found['rule'] or 'all rules'} in {found['file']}: {found['reason']}"
         for found in _WAIVER.finditer(text)
     ]
-    question = "no warning of Verilator's -Wall beyond the waivers"
-    try:
-        tool = require("verilator")
-    except ToolError as error:
-        return Row(item="LINT_COMPLETE", question=question, result=NOT_RUN, detail=str(error))
     environment = {**os.environ, **tool.environment}
     done = run_child([str(tool.path), *options], cwd=files.directory, stderr=subprocess.STDOUT, env=environment)
     return _row(question, f"make -C {files.directory} lint", done.returncode, done.stdout, notes)
 
 
-def _icarus(files: PackageFiles) -> Row:
-    question = "no warning of Icarus Verilog's -Wall"
-    try:
-        tool = require("icarus")
-    except ToolError as error:
-        return Row(item="LINT_COMPLETE", question=question, result=NOT_RUN, detail=str(error))
+def _icarus(files: PackageFiles, tool: Tool, question: str) -> Row:
     sources = [str(each.resolve()) for each in (*files.models, files.verilog)]
     options = ["-g2005", "-Wall", "-Wno-timescale", "-s", files.name]
     done = run_child(

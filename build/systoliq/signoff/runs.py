@@ -126,22 +126,23 @@ def _coverage_row(item: str, kind: str, found: Coverage) -> Row:
 
 def _under_icarus(files: PackageFiles, text: str, seconds: float) -> str:
     """The line PASS that the testbench printed under Icarus."""
-    icarus = require("icarus")
+    icarus = require("icarus").path
+    assert icarus is not None  # noqa: S101 - require() has seen to it
     with tempfile.TemporaryDirectory(prefix="systoliq-signoff-") as place:
         folder = Path(place)
         sources = files.copied(folder, text)
-        command = [str(icarus.path), "-g2005", "-s", files.bench, "-o", "t", *(each.name for each in sources)]
+        command = [str(icarus), "-g2005", "-s", files.bench, "-o", "t", *(each.name for each in sources)]
         done = run_child(command, cwd=folder, stderr=subprocess.STDOUT)
         if done.returncode:
             raise SimulationError(f"Icarus does not compile it: {tail(done.stdout, 3)}")
-        return _passed([str(icarus.path.with_name("vvp")) if icarus.path else "vvp", "-n", "t"], folder, seconds)
+        return _passed([str(icarus.with_name("vvp")), "-n", "t"], folder, seconds)
 
 
 def _under_verilator(files: PackageFiles, executable: Path, options: Sequence[str], seconds: float) -> bytes:
     """The contents of coverage.dat after a run that passed."""
     with tempfile.TemporaryDirectory(prefix="systoliq-signoff-") as place:
         folder = Path(place)
-        files.copied(folder, "")
+        files.copy_memories(folder)
         _passed([str(executable), *options], folder, seconds)
         return (folder / "coverage.dat").read_bytes()
 
