@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
-from amaranth.hdl import UnusedElaboratable
-
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network, Node
 from systoliq.golden.requantization import Requantization
@@ -32,30 +28,24 @@ def reasons_against(net: Network) -> tuple[str, ...]:
         check_ends(net)
     except InputError as error:
         return (str(error),)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnusedElaboratable)  # nothing is emitted
-        try:
-            NetworkDesign(net, origin=net.name)
-        except (TypeError, ValueError) as error:
-            return tuple(dict.fromkeys((str(error).removeprefix(f"{net.name}: "), *refused_stages(net).values())))
+    try:
+        NetworkDesign(net, origin=net.name)
+    except (TypeError, ValueError) as error:
+        return tuple(dict.fromkeys((str(error).removeprefix(f"{net.name}: "), *refused_stages(net).values())))
     return ()
 
 
 def check_stages(net: Network) -> None:
-    """An InputError where no plan has hardware for `net`: for one of its stages, or for the order of its elements."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnusedElaboratable)  # nothing is emitted
-        try:
-            assemble(net, {}, requantize=_requantized)
-        except (TypeError, ValueError) as error:
-            raise InputError(str(error)) from error
+    """Raise InputError if no plan has hardware for `net`: for one of its stages, or for the order of its elements."""
+    try:
+        assemble(net, {}, requantize=_requantized)
+    except (TypeError, ValueError) as error:
+        raise InputError(str(error)) from error
 
 
 def refused_stages(net: Network) -> dict[str, str]:
     """Return the reason against each stage of `net` that has no hardware in its smallest form, by its output."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnusedElaboratable)  # nothing is emitted
-        return {node.output.name: reason for node in stages_of(net) if (reason := _reason(node)) is not None}
+    return {node.output.name: reason for node in stages_of(net) if (reason := _reason(node)) is not None}
 
 
 def _reason(node: Node) -> str | None:
