@@ -1,6 +1,6 @@
 """Cost and exactness of each form of requantizer for a layer: the tables of docs/measurements/exactness.md.
 
-The cells are those of one drain lane: tables, bias adder, multiplier, rounding and saturation for all columns of the
+The cells make up one drain lane: tables, bias adder, multiplier, rounding and saturation for all columns of the
 layer, as Yosys counts them; "not exact" gives the number of accumulators, over all columns, with a wrong output.
 """
 

@@ -28,7 +28,7 @@ def fingerprint(design: Design) -> bytes:
 
 
 def check_board(design: Design, held: bytes) -> None:
-    """Raise LinkError if `held`, the fingerprint that a board gives, is not that of `design`."""
+    """Raise LinkError if `held`, the fingerprint that a board gives, is not the fingerprint of `design`."""
     if (made := fingerprint(design)) != held:
         raise LinkError(
             f"the board must hold the design with fingerprint {made.hex()}, and holds {held.hex()}: give the SOURCE, "

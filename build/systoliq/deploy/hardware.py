@@ -39,7 +39,7 @@ Progress = Callable[[str], None]
 class HardwareRun:
     """Result `y` of the network for some images, in ONNX's shape.
 
-    `cycles` are those of a simulation, from the first beat in to the last beat out; None if nothing counted them.
+    `cycles` were simulated, from the first beat in to the last beat out; None if nothing counted them.
     `compared` is the number of integers compared with golden, `mismatches` of them differ, and `lines` describe the
     first of these and the violations of the protocol.
     """

@@ -41,7 +41,7 @@ def register_hardware(options: Any = None, *, on: str | Path | None = None, baud
     The options let int8 activations stay int8 on x86 too, where onnxruntime otherwise makes uint8 of them, whose
     kernels may saturate.
 
-    `on` and `baud` are those of `NetworkSession`, for all models in this process; None: as each model says.
+    `on` and `baud` are as for `NetworkSession`, for all models in this process; None: as each model says.
 
     Raises MissingPackageError if onnxruntime or onnxruntime-extensions is not installed.
 

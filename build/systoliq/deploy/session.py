@@ -35,7 +35,7 @@ class NetworkSession:
     Parameters
     ----------
     hardware
-        options of the network's design. Default: those of `NetworkOptions`.
+        options of the network's design. Default: `NetworkOptions()`.
     package
         directory of `systoliq emit` or `build` that has the network's design, instead of `hardware`.
     on
@@ -144,7 +144,7 @@ class NetworkSession:
         return [np.concatenate([each[name] for each in last]) if len(last) > 1 else last[0][name] for name in names]
 
     def _run(self, session: Session | None, tensors: Arrays) -> Arrays:
-        """Return the outputs of a part for those of `tensors` that are its inputs."""
+        """Return the outputs of a part, whose inputs are taken from `tensors`."""
         if session is None:
             return {}
         taken = {each.name: tensors[each.name] for each in session.inputs}

@@ -56,7 +56,7 @@ def unsaturated(model: ModelProto, only: Collection[str] | None = None) -> Model
 
 
 def _signed(operator: Operator) -> str:
-    """The operand that kernels take as int8 beside uint8; those of ConvInteger multiply weights by pixels."""
+    """The operand that kernels take as int8 beside uint8: for ConvInteger, the weights."""
     return "a" if operator.name == "ConvInteger" else "b"
 
 

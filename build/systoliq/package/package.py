@@ -38,7 +38,7 @@ class Package:
 
     @property
     def notes(self) -> list[str]:
-        """Warnings for the user, one per line: those of the design, and whether its requantizer is inexact."""
+        """Warnings for the user, one per line: the design's notes, and whether its requantizer is inexact."""
         wrong = self.sidecar.get("vectors", {}).get("float32_mismatches", 0)
         inexact = f"this requantizer differs from the float32 formula on {wrong} golden vectors"
         return [*self.design.notes, *([inexact] if wrong else [])]

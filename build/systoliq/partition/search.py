@@ -51,7 +51,7 @@ class Partition:
     """The model in the file `path`, `whole`, in three models: `before` and `after` are None if they have no node.
 
     `network` is a network in hardware from the integer tensor `start` to the integer tensor `end`. `boundary` are the
-    tensors that `before` computes, `start` first. `multiply_accumulates` are those of the network and `all` those of
+    tensors that `before` computes, `start` first. `multiply_accumulates` counts the network, `all` counts
     the whole model. `causes` are the nodes in the way, those that would win the most first.
     """
 

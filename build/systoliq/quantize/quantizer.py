@@ -63,7 +63,7 @@ def quantize_model(
     power_of_two
         round scales up to powers of two, for smaller hardware.
     calibration_samples
-        number of samples that choose the ranges; the accuracy is that of all samples. Default: all.
+        number of samples that choose the ranges; all samples count for the accuracy. Default: all.
     name
         name of the network in hardware.
     progress

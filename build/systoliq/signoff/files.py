@@ -16,7 +16,7 @@ __all__ = ["PackageFiles", "package_files"]
 
 @dataclass(frozen=True, kw_only=True)
 class PackageFiles:
-    """The package in `directory`: `models` are simulation models of vendor cells, `waivers` those of Verilator."""
+    """The package in `directory`: `models` are simulation models of vendor cells, `waivers` are for Verilator."""
 
     directory: Path
     sidecar: Mapping[str, Any]

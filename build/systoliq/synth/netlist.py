@@ -71,7 +71,7 @@ def netlist_sources(
 
 
 def _whole(path: Path) -> str:
-    """The text of a file with that of the files that it includes from its folder."""
+    """The text of a file with the text of the files that it includes from its folder."""
 
     def included(match: re.Match[str]) -> str:
         file = path.parent / match[1]

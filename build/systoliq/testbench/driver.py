@@ -37,7 +37,7 @@ _DECLARATIONS = """\
   integer ar_step = 0;
   integer at;
   reg answered = 1'b0;  // an answer was offered and not taken: to a write, to a read
-  reg told = 1'b0;
+  reg read_held = 1'b0;
   reg [1:0] answer = 2'd0;
   reg [33:0] tale = 34'd0;"""
 
@@ -46,17 +46,17 @@ _IN_RESET = """\
       s_axi_ctrl_wvalid <= in_reset != 3'd1 && random[6];
       s_axi_ctrl_arvalid <= in_reset != 3'd1 && random[7];
       answered <= 1'b0;
-      told <= 1'b0;"""
+      read_held <= 1'b0;"""
 
 _CHANNELS = """\
       // An answer comes to what was asked alone, and stays until it is taken.
       answered <= s_axi_ctrl_bvalid && !s_axi_ctrl_bready;
       answer <= s_axi_ctrl_bresp;
-      told <= s_axi_ctrl_rvalid && !s_axi_ctrl_rready;
+      read_held <= s_axi_ctrl_rvalid && !s_axi_ctrl_rready;
       tale <= {s_axi_ctrl_rresp, s_axi_ctrl_rdata};
       if (((s_axi_ctrl_bvalid && !writes) || (answered && {s_axi_ctrl_bvalid, s_axi_ctrl_bresp} !== {1'b1, answer})
            || (s_axi_ctrl_rvalid && !reads)
-           || (told && {s_axi_ctrl_rvalid, s_axi_ctrl_rresp, s_axi_ctrl_rdata} !== {1'b1, tale})) && !done) begin
+           || (read_held && {s_axi_ctrl_rvalid, s_axi_ctrl_rresp, s_axi_ctrl_rdata} !== {1'b1, tale})) && !done) begin
         $display("FAIL: step %0d: an answer changed while it was waiting, or came without a question (phase %0d)", step,
                  phase);
         finish;

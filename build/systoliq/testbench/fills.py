@@ -95,12 +95,12 @@ _MUST = """\
           finish;
         end"""
 
-_TOLD = """
+_END = """
 `ifndef <<netlist>>
 <<each>>
 `endif"""
 
-_TELL = """\
+_NEVER_FULL = """\
             if (was_full[<<index>>] !== 1'b1) $display("Note: <<buffer>> was never full");"""
 
 
@@ -194,10 +194,10 @@ class Fills:
         return [f"`ifndef {NETLIST}", *each, "`endif"] if each else []
 
     @property
-    def told(self) -> str:
+    def after_pass(self) -> str:
         """After PASS: which of the other buffers were never full."""
-        each = self._each(_TELL, alone=False)
-        return fill(_TOLD, netlist=NETLIST, each=each) if each else ""
+        each = self._each(_NEVER_FULL, alone=False)
+        return fill(_END, netlist=NETLIST, each=each) if each else ""
 
     def _each(self, template: str, *, alone: bool) -> str:
         buffers = [(index, each.words) for index, each in enumerate(self.buffers) if each.alone is alone]

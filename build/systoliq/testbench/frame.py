@@ -166,7 +166,7 @@ _TESTBENCH = """\
             in_reset <= 3'd1;
           end
           if (phase == LAST_PHASE && turn == ROUNDS - 1 && !done) begin
-            $display("PASS: %0d outputs in %0d cycles", checked, cycle);<<told>>
+            $display("PASS: %0d outputs in %0d cycles", checked, cycle);<<after_pass>>
             passed = 1'b1;
             finish;
           end
@@ -219,7 +219,7 @@ class Frame:
     the receiver's (None if results cannot be held back), and `handover` describes groups that meet (None if none do);
     each has its own phase. After `idle` cycles without a transfer, the run ends with an error. `outputs` are the ready
     and valid outputs, with their widths, and `moves` says that a result is taken. `memories` are the files that the
-    design reads. `again` comes before the next phase, and `told` is printed after PASS.
+    design reads. `again` comes before the next phase, and `after_pass` is printed after PASS.
     """
 
     name: str
@@ -242,7 +242,7 @@ class Frame:
     contents: str
     memories: Iterable[str]
     again: str
-    told: str
+    after_pass: str
 
     @property
     def text(self) -> str:
@@ -264,7 +264,7 @@ class Frame:
             cycles=self.cycles,
             idle=self.idle,
             quiet=self.quiet,
-            told=self.told + ("" if fills is None else fills.told),
+            after_pass=self.after_pass + ("" if fills is None else fills.after_pass),
             results_wire="  wire [31:0] results = phase == 3'd0 ? RESULTS : FEW;" if fills is None else fills.results,
             stop="  wire receiver_stops = 1'b0;" if stops is None else stops.declarations(self.moves),
             trials=len(trials),

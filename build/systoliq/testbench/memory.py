@@ -13,7 +13,7 @@ from .text import fill
 __all__ = ["MemoryReader", "MemoryWriter"]
 
 _PLACES = 8  # bursts that a port may have under way
-_OPEN = 6  # those that it is told of: one more comes before it hears of it
+_OPEN = 6  # open bursts at which ready falls: one more comes before the other side sees it
 
 _BURSTS = """\
       if (<<p>>_a<<c>>valid && <<p>>_a<<c>>ready) begin

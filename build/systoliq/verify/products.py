@@ -78,7 +78,7 @@ def _multiplies(module: Module) -> bool:
 
 
 def _checked(modules: Mapping[str, Module], name: str) -> str:
-    """Whether the product is that of all operands, each either signed or not."""
+    """True if the product is right for all operands, each either signed or not."""
     wires = modules[name].wires
     if not {"a", "b", "product"} <= wires.keys() or wires["a"].width + wires["b"].width > _MOST_BITS:
         return "unread"

@@ -41,7 +41,7 @@ class Report:
 
     `complete` columns were evaluated on every accumulator that they can reach, the others on both sides of each step.
     `layer_sha256` is the digest of the arrays in NAME_layer.npz or NAME_network.npz (`arrays_digest`). For a network,
-    the numbers are sums over all `stages`, and `reasons` includes those of the stages. `boundary` states the basis of
+    the numbers are sums over all `stages`, and `reasons` includes the stages' reasons. `boundary` states the basis of
     each result if the package is also regenerated, which `verify_package` does not do.
     """
 

@@ -318,7 +318,7 @@ class MatMulLayer:
     def exact_sums(self, a: npt.ArrayLike) -> Sums:
         """The sums of a layer with float8 for `a` ([M, K] or [K], which counts as [1, K]): [M, N].
 
-        Sums of integers are those of `accumulate`, which wrap.
+        Sums of integers wrap, as in `accumulate`.
         """
         if not self.has_float8:
             raise TypeError(f"exact_sums must be asked of a layer of float8, not of {self.a_format}: see accumulate")

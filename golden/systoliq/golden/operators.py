@@ -105,7 +105,7 @@ def _accumulate(
 def _exact_sums(
     a: npt.NDArray[Any], a_zero_point: npt.ArrayLike, b: npt.NDArray[Any], b_zero_point: npt.ArrayLike
 ) -> Sums:
-    """Exact sums; the sums of two integer operands are those of `matmul_integer`."""
+    """Exact sums; for two integer operands, the sums of `matmul_integer`."""
     numbers = []
     for name, operand, zero_point in (("a", a, a_zero_point), ("b", b, b_zero_point)):
         form = Float8Format.of(operand.dtype)

@@ -247,7 +247,7 @@ class Dense(wiring.Component):
         return self._fill + schedule.beats + (tiles - 1) * schedule.tile_cycles + self.latency + tail - 1
 
     def timed(self, line: Timeline, taken: Steps) -> Steps:
-        """Return the beats of Y, from those of A, without stalls from outside."""
+        """Return the beats of Y, from the beats of A, without stalls from outside."""
         if self._replay_buffer:
             taken = self._replay_buffer.timed(line, taken)
         flight = self.latency - ResultBuffer.latency_of(self.config.cells)

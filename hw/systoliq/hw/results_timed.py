@@ -1,4 +1,4 @@
-"""Times of the results of an array, from those of its operands: beats of A  -->  beats of Y."""
+"""Times of the results of an array, from the times of its operands: beats of A  -->  beats of Y."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class Rom(wiring.Component):
         return Cat(word)
 
     def _strip(self, m: Module, strip: Strip, bits: npt.NDArray[np.uint8]) -> Value:
-        """The bits of ``strip`` of the word at the address; ``bits`` [words, width] are those of all words."""
+        """The bits of ``strip`` of the word at the address; ``bits`` are [words, width], for all words."""
         name = f"strip_{strip.low}"
         if not strip.depths:
             words = np.packbits(bits, axis=1, bitorder="little")

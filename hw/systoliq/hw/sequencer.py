@@ -83,6 +83,6 @@ def tiles_timed(line: Timeline, schedule: Schedule, taken: Steps, done: Steps, *
     """
     ends = line.steps(len(done), gap=schedule.drain_cycles)
     ends.after_some(taken, 0, (np.arange(len(done)) + 1) * schedule.beats - 1)
-    ends.after(done, 2, lag=room)  # a register, and that of the credit
+    ends.after(done, 2, lag=room)  # a register, and the credit's register
     tile, beat = np.divmod(np.arange(len(taken)), schedule.beats)
     taken.after_some(ends, 0, np.where(beat == schedule.beats - 1, tile, -1))

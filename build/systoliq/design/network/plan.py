@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 _INFERS, _INFERRED = ("ecp5", "gowin"), 2  # families for whose row sums Yosys takes multipliers, of each lane at most
-_MOST_CYCLES = 1.25  # of those of another plan, more than a better clock of fewer cells makes up for
+_MOST_CYCLES = 1.25  # per cycle of another plan: a better clock makes up for no more
 UNLIMITED = 10**9  # of sites, or of cells
 PRODUCT_SITES = 100  # of lookup tables that a product of 8 x 8 bits takes without a multiplier
 PAIR_SITES = 26  # that it takes beside half of one, more than with a whole one

@@ -1,4 +1,4 @@
-"""Gowin GW1N and GW2A. Capacities are as nextpnr reports them; multipliers are counted in those of 9 x 9 bits."""
+"""Gowin GW1N and GW2A. Capacities are as nextpnr reports them; multipliers are counted in units of 9 x 9 bits."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Lattice Nexus: CrossLink-NX.
 
 Capacities are as nextpnr reports them (Lattice FPGA-DS-02049, CrossLink-NX family, table 1.1); multipliers are counted
-in those of 9 x 9 bits. The two large memories (LRAM) are not counted: nothing is put into them.
+in units of 9 x 9 bits. The two large memories (LRAM) are not counted: nothing is put into them.
 """
 
 from __future__ import annotations

@@ -135,6 +135,6 @@ def array_testbench(design: ArrayDesign) -> str:
         step=_STEP,
         reset=_RESET,
         again="",
-        told="",
+        after_pass="",
         contents=f"    i = 0;\n{contents}",
     ).text

@@ -16,7 +16,7 @@ from .testbench_text import BODY, PHASES, STEPS
 __all__ = ["dma_engine_testbench"]
 
 _PER_CYCLE = 16  # cycles that stalls make of one of a job, at the most
-_PER_WORD = 30  # those of a word of a list
+_PER_WORD = 30  # cycles of a word of a list
 
 
 def dma_engine_testbench(design: DmaEngineDesign) -> str:

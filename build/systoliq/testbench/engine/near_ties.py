@@ -74,7 +74,7 @@ def near_ties(generator: np.random.Generator) -> list[NearTie]:
     found: list[NearTie | None] = []
     for place in range(_PLACES):
         for above in (True, False):
-            found += [_told_by(bits, place, above, generator) for bits in (0b1, 0b11)]
+            found += [_with_low_bits(bits, place, above, generator) for bits in (0b1, 0b11)]
             found += [_beside(beside, place, above, alike, generator) for beside in _Beside for alike in (True, False)]
         found += [
             _beyond(place, *signs, generator) for signs in product((1, -1), (_LEAST_MULTIPLIER, _MOST_MULTIPLIER))
@@ -109,7 +109,7 @@ def _job(m: int, ties: list[NearTie], generator: np.random.Generator) -> tuple[J
     return job, requantize_float32(products + bias, scale, y_zero_point, INT8)
 
 
-def _told_by(bits: int, place: int, above: bool, generator: np.random.Generator) -> NearTie | None:
+def _with_low_bits(bits: int, place: int, above: bool, generator: np.random.Generator) -> NearTie | None:
     """A product that differs from a tie in `bits`, the lowest of which is at `place`.
 
     Sums are powers of two times a small number: the multiplier makes the low bits of the product what they are. Below

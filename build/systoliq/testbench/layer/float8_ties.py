@@ -13,7 +13,7 @@ from systoliq.golden.layer import MatMulLayer
 __all__ = ["float8_ties", "middles", "unit_scale", "values_of"]
 
 _SIGN = 0x80
-_ELEMENTS = 3  # whose sums are all looked at: those of two as a list, the third one by one
+_ELEMENTS = 3  # all their sums are searched: of two as a list, with the third one by one
 _LEAST = 64  # rows of a column
 _ROUNDS = 4  # of a column, each with other elements
 _MOST_MIDDLES = 120  # of results that are integers, small ones and great ones

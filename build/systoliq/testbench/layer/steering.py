@@ -131,11 +131,11 @@ def _beside_ties(
     found: list[int] = []
     for above in (True, False):
         tells = ((fractions >= one // 2) == above) & (even == above)
-        found += _told_by_few_bits(sums[tells], fractions[tells] if above else one - 1 - fractions[tells], shift)
+        found += _near_a_tie_by_few_bits(sums[tells], fractions[tells] if above else one - 1 - fractions[tells], shift)
     return found
 
 
-def _told_by_few_bits(sums: npt.NDArray[np.int64], fractions: npt.NDArray[np.int64], shift: int) -> Iterator[int]:
+def _near_a_tie_by_few_bits(sums: npt.NDArray[np.int64], fractions: npt.NDArray[np.int64], shift: int) -> Iterator[int]:
     """Elements of `sums` whose `fractions` of `shift` bits, from a half on, differ from a half in few bits: some for
     each place of the lowest bit.
     """

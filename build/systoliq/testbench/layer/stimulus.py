@@ -27,7 +27,7 @@ _BEATS = 1500  # of a stimulus, about, and of its
 _STEERED_BEATS = 16_000  # steered rows: some seconds of simulation under Icarus
 _FLOAT8_ROWS = 800
 _WAY_OUT = 4  # beats of results that have left the buffer, and one more
-_WHOLE = 0.3  # of random rows: those of anything in A's format
+_WHOLE = 0.3  # share of random rows whose values span A's format
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +95,7 @@ def layer_stimulus(design: LayerDesign) -> LayerStimulus:
     few = LayerPacking(design.dense, tuple(batches))
     if len(steered):
         others = [_rows(layer, more - len(steered), generator)] if more > len(steered) else []
-        a = np.concatenate([a, steered, *others]).view(layer.a_format.dtype)  # which that of float8 does not keep
+        a = np.concatenate([a, steered, *others]).view(layer.a_format.dtype)  # concatenation loses a float8 dtype
         batches.append(more)
     zero_points = _zero_points(layer, len(a), generator)
     y, expected = layer.golden(a, zero_points), design.model(a, zero_points)

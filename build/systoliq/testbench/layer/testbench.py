@@ -163,7 +163,7 @@ def layer_testbench(design: LayerDesign) -> str:
         step=fill(_STEP, receiver=receiver.step),
         reset=f"{receiver.reset}\n      strayed <= 1'b0;\n      error_due <= 1'b0;",
         again="",
-        told="",
+        after_pass="",
         contents=f"    i = 0;\n{expected}",
     ).text
 

@@ -125,7 +125,7 @@ _PACE = """
           finish;
         end"""
 
-_TOLD = """
+_END = """
             $display("Latency<<which>>: the first result %0d cycles after the first beat of an image, the last %0d",
                      <<y>>_first, <<y>>_last);"""
 
@@ -179,7 +179,7 @@ def network_testbench(design: NetworkDesign) -> str:
         + "\n".join(each.step for each in outputs),
         reset="\n".join([*resets, "      strayed <= 1'b0;", "      error_due <= 1'b0;"]),
         again="\n".join(f"          {letter}_taken <= 0;" for letter in assembly.outputs),
-        told="\n".join(each.told for each in outputs),
+        after_pass="\n".join(each.after_pass for each in outputs),
         contents="\n".join(each.contents for each in outputs),
     ).text
 
@@ -253,9 +253,9 @@ class _Output:
         return fill(_OUTPUT_STEP, receiver=self.receiver.step, pace=pace, **names)
 
     @property
-    def told(self) -> str:
+    def after_pass(self) -> str:
         """After PASS: the latency as measured."""
-        return fill(_TOLD, y=self.letter, which=self._which)
+        return fill(_END, y=self.letter, which=self._which)
 
     @property
     def contents(self) -> str:

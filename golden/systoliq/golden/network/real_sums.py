@@ -55,7 +55,7 @@ class RealSums:
 
     @classmethod
     def of(cls, node: WindowedAverage) -> RealSums:
-        """Return those of an average whose windows all count the same number of pixels.
+        """Return the sums of an average whose windows all count the same number of pixels.
 
         Raises ValueError if they do not, or if scales are so far apart that no line is near the results.
         """
@@ -72,7 +72,7 @@ class RealSums:
 
     @classmethod
     def of_linear(cls, node: LinearResize) -> RealSums:
-        """Return those of a linear interpolation.
+        """Return the sums of a linear interpolation.
 
         Raises ValueError if there are more than `MOST_TABLES` weights, or weights or scales are too far apart.
         """

@@ -46,7 +46,7 @@ def dp16kd_rom(m: Module, bits: npt.NDArray[np.uint8], *, address: Value, depth:
     are unknown.
 
     As many cells of ``depth`` words, ``m.submodules[f"{name}_0"]`` and on, as the width needs: `ROM_WIDTHS` says how
-    many bits each holds. Address bits beyond those of ``depth`` are left out.
+    many bits each holds. Address bits beyond ``depth`` are left out.
     """
     width = bits.shape[1]
     each = ROM_WIDTHS[depth]

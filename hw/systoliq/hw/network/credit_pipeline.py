@@ -52,5 +52,5 @@ def credit_pipeline(
 def credit_pipeline_timed(line: Timeline, entered: Steps, fifo: Fifo, *, latency: int) -> Steps:
     """Return the beats that leave, from those that have ``entered``."""
     left = fifo.timed(line, line.following(entered, latency))
-    entered.after(left, 2, lag=fifo.depth)  # a register, and that of the credit
+    entered.after(left, 2, lag=fifo.depth)  # a register, and the credit's register
     return left

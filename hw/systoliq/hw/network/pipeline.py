@@ -182,7 +182,7 @@ class Pipeline(wiring.Component):
 
     @property
     def buffers(self) -> list[Buffer]:
-        """FIFOs and window buffers: those at inputs, those of the stages in their order, and those at outputs."""
+        """FIFOs and window buffers: at inputs, then of the stages in their order, then at outputs."""
         found = [self._at_port(port, each.waiting) for port, each in zip(self.input_ports, self.inputs, strict=True)]
         for joint in self.joints:
             kind = joint.component.kind
@@ -302,7 +302,7 @@ class Pipeline(wiring.Component):
 
 
 def _gearboxes(of: int, taker: stream.Interface) -> list[Gearbox]:
-    """From beats of ``of`` elements to those of ``taker``."""
+    """From beats of ``of`` elements to beats of ``taker``."""
     shape = taker.payload.data.shape()
     between = math.lcm(of, shape.length)  # so that neither side waits: by the greatest common divisor they would
     sizes = ((of, between), (between, shape.length))

@@ -32,7 +32,7 @@ class WindowedAverageOperator(AverageOperator[network.WindowedAverage]):
 
     @cached_property
     def sums(self) -> RealSums | None:
-        """The sums in float32; None if those of integers give all results, or if there is no hardware."""
+        """The sums in float32; None if integer sums give all results, or if there is no hardware."""
         try:
             return None if self.node.uncertain_sum is None else RealSums.of(self.node)
         except ValueError:
