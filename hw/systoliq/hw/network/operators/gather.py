@@ -60,7 +60,7 @@ class GatherOperator(Operator[network.Move]):
         return max(given, made) + between * (given * lanes // block)
 
     def needed(self, given: Sequence[Dependency]) -> np.ndarray:
-        """`Dependency.needed` of the output: a block leaves once it is whole, and is as large as with the most lanes."""
+        """`Dependency.needed` of the output: a block leaves once it is whole. Its size does not depend on the lanes."""
         (x,), y = self.node.inputs, self.node.output
         block, indices = block_of(self.node, self.common_channels)
         left = np.arange(1, y.pixels + 1) * y.channels  # elements, with each pixel
