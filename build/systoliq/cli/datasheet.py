@@ -1,0 +1,53 @@
+"""The command `systoliq datasheet`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..errors import need
+from ..files import check_file, write_file
+from ..progress import Stages
+from .options import PATH, TargetName
+from .shell import debug_option
+
+__all__ = ["datasheet"]
+
+
+@click.command(
+    help="""Write the datasheet of the package in DIR: one HTML page for who integrates the block.
+
+The page has ports, protocol with a timing diagram, latency and rate, resources and clock by part, the packing of each
+stream with a worked beat, clock and reset, registers, limits. All facts are those of the package's NAME.json; the
+timing diagram is a simulation of the package's testbench by Icarus, whose latency must be the stated one. Needs:
+pip install 'systoliq[datasheet]' and Icarus.
+
+\b
+Examples
+  systoliq datasheet out/fc --out out/fc.html
+  systoliq datasheet out/fc --out out/fc.html --target ecp5-85k --target ice40-up5k
+"""
+)
+@click.argument("directory", metavar="DIR", type=PATH)
+@click.option("--out", "output", required=True, type=PATH, metavar="F.html", help="File for the page.")
+@click.option(
+    "--target", "targets", type=TargetName(), multiple=True, metavar="T",
+    help="Place and route for this part or board, too; can be repeated.  [no resources]",
+)  # fmt: skip
+@click.option(
+    "--seconds", default=300, show_default=True, type=click.IntRange(1), help="Processor time limit of the simulation."
+)
+@debug_option
+def datasheet(directory: Path, output: Path, targets: tuple[str, ...], seconds: int) -> None:
+    """See the help above."""
+    need("wavedrom", "wavedrom", "timing diagrams", extra="datasheet")
+    from ..datasheet.make import make_datasheet
+
+    check_file("out", output)
+    if output.resolve().parent == directory.resolve():
+        raise click.UsageError("--out must be in another folder than DIR: a package holds only what emit writes")
+    with Stages().stage(f"datasheet of {directory}") as detail:
+        content = make_datasheet(directory, targets, seconds=seconds, detail=detail)
+    write_file(output, content.encode())
+    click.echo(f"{output}")
