@@ -7,7 +7,8 @@ import random
 
 import pytest
 
-from systoliq.golden.network import Node, Window
+from systoliq.golden.limits import ARRAY_MULTIPLIERS, ARRAY_SIDE
+from systoliq.golden.network import Dense, Node, Window
 from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.network.operators import OPERATORS, operator_of
 from systoliq.hw.network.parallelism import Parallelism
@@ -100,6 +101,19 @@ def test_rate_of_several_pixels_of_a_window_at_a_time(make, seed):
         wide = [each for each in operator.choices() if operator.is_wide(each) and not operator.windows.leaves_image]
     for parallelism in {rng.choice(wide), wide[-1]}:
         assert gaps(node, parallelism)[-3:] == [operator_of(node).image_cycles(parallelism)] * 3
+
+
+@pytest.mark.parametrize(("k", "n"), [(1280, 1000), (8192, 20)])
+def test_choices_of_a_large_layer_stay_within_the_limits_of_an_array(k, n):
+    """The last layer of a classifier of 1000 classes, and one of more elements than an array is deep."""
+    rng = random.Random(0)
+    x, y = bench.tensor("x", (1, k), rng), bench.tensor("y", (1, n), rng)
+    node = Dense(name="fc", inputs=(x,), output=y, layer=bench.layer_of(x, y, k, n, rng))
+    found = list(operator_of(node).choices())
+    assert {each.cols for each in found} >= {1, 10, n}
+    assert max(each.depth for each in found) == min(k, ARRAY_SIDE)
+    assert max(each.cols * each.depth for each in found) <= ARRAY_MULTIPLIERS
+    assert all(operator_of(node).image_cycles(each) >= k * n // (each.cols * each.depth) for each in found)
 
 
 @pytest.mark.parametrize("make", bench.NODES, ids=lambda make: make.__name__)

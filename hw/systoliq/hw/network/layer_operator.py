@@ -15,6 +15,7 @@ import numpy as np
 
 from systoliq.golden.formats import signed_bits
 from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.limits import ARRAY_MULTIPLIERS, ARRAY_SIDE
 from systoliq.golden.requantization import Requantization
 
 from ..block_ram import SMALL
@@ -112,11 +113,11 @@ class ProductOperator(LayerOperator[N_co]):
 
     def choices(self) -> Iterator[Parallelism]:
         """Yield depths that divide the channels, then depths of several pixels of a window as in `ImageWindow.taps`,
-        each with columns up to the output's. Both divide the group's number.
+        each with columns up to the output's. Both divide the group's number, and stay within `ArrayConfig`'s limits.
         """
         columns = self.layer.n // self.groups
-        for depth in self.windows.depths:
-            for cols in range(1, columns + 1):
+        for depth in (each for each in self.windows.depths if each <= ARRAY_SIDE):
+            for cols in range(1, min(columns, ARRAY_SIDE, ARRAY_MULTIPLIERS // depth) + 1):
                 if self.groups > 1 and columns % cols:
                     continue
                 parallelism = Parallelism(cols=cols, depth=depth)
