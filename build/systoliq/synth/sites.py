@@ -6,11 +6,14 @@ from collections import defaultdict
 from typing import Any
 
 from .families import FAMILIES
+from .families.gatemate import multiplier_sites
 
 __all__ = ["sites_of_cells"]
 
 _Cell = dict[str, Any]
 
+_FED = ("DFF", "CC_DFF")  # registers of Gowin and GateMate
+_LOGIC = {*FAMILIES["gatemate"].cells.tables, "CC_MULT"}
 # LUT sites of a cell by itself.
 _SITES = {kind: size for family in FAMILIES.values() for kind, size in family.cells.tables.items()}
 
@@ -23,7 +26,8 @@ def sites_of_cells(module: dict[str, Any]) -> dict[str, int]:
     of their own, carries without a lookup table of the same inputs, and carries that come from the fabric. nextpnr then
     adds two for constants, and on iCE40 one for each carry to the fabric. On Gowin, whose registers are fed only
     through their lookup table or carry, they are registers that no lookup table or carry feeds exclusively, and the
-    sites by which carries enter and leave chains; nextpnr takes up to a tenth more.
+    sites by which carries enter and leave chains; nextpnr takes up to a tenth more. On GateMate they are the same, and
+    multipliers of fabric.
     """
     cells: dict[str, _Cell] = module["cells"]
     readers: defaultdict[Any, list[tuple[str, str]]] = defaultdict(list)  # type and pin of who reads a bit
@@ -39,11 +43,18 @@ def sites_of_cells(module: dict[str, Any]) -> dict[str, int]:
     carried = {_bit(cell, pin) for cell in cells.values() for pin in ("COUT", "CO")}
     looked_up = {_bit(cell, "O") for cell in cells.values() if cell["type"] == "SB_LUT4"}
     added = {_bits(cell, "I1", "I2", "I3") for cell in cells.values() if cell["type"] == "SB_LUT4"}
-    held: dict[Any, str] = {}  # a bit that a Gowin's logic makes, and the register next to that logic
+    held: dict[Any, str] = {}  # a bit that logic makes, and the register next to that logic
     for name, cell in cells.items():
-        if cell["type"].startswith("DFF"):
+        if cell["type"].startswith(_FED):
             held.setdefault(_bit(cell, "D"), name)
     made = {_bit(cell, pin) for cell in cells.values() for pin in ("F", "SUM")}
+    made |= {
+        bit
+        for cell in cells.values()
+        if cell["type"] in _LOGIC
+        for pin in ("O", "Y", "S", "P")
+        for bit in _all(cell, pin)
+    }
     beside = {name for bit, name in held.items() if bit in made}
 
     def sites(name: str, cell: _Cell) -> int:
@@ -60,6 +71,13 @@ def sites_of_cells(module: dict[str, Any]) -> dict[str, int]:
             count += _bit(cell, "CI") not in carried | {"0", "1", "x"}
         elif kind.startswith("DFF"):
             count += name not in beside
+        elif kind.startswith("CC_DFF"):
+            count += name not in beside or len(readers[_bit(cell, "D")]) > 1
+        elif kind == "CC_MULT":
+            count += multiplier_sites(*(int(cell["parameters"][name], 2) for name in ("A_WIDTH", "B_WIDTH")))
+        elif kind == "CC_ADDF":
+            count += _bit(cell, "CI") not in carried
+            count += any(reader != ("CC_ADDF", "CI") for reader in readers[_bit(cell, "CO")])
         elif kind == "ALU":
             count += _bit(cell, "CIN") not in carried
             count += any(reader != ("ALU", "CIN") for reader in readers[_bit(cell, "COUT")])
@@ -71,6 +89,11 @@ def sites_of_cells(module: dict[str, Any]) -> dict[str, int]:
 def _bit(cell: _Cell, pin: str) -> Any:
     """The net at a pin of one bit; "x" if it is open."""
     return next(iter(cell["connections"].get(pin, ())), "x")
+
+
+def _all(cell: _Cell, pin: str) -> list[Any]:
+    """The nets at a pin."""
+    return list(cell["connections"].get(pin, ()))
 
 
 def _bits(cell: _Cell, *pins: str) -> tuple[Any, ...]:

@@ -250,7 +250,7 @@ def test_memory_blocks_are_the_cells_of_the_verilog(tmp_path, cycles):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["ice40-up5k", "ecp5-25k"])
+@pytest.mark.parametrize("target", ["ice40-up5k", "ecp5-25k", "nexus-40k", "gatemate-a1"])
 def test_digits_cnn(target):
     part = open_target(target)
     design = open_source("digits-cnn", NetworkOptions(cells=part.cells, part=part))

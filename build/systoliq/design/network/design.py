@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 import re
@@ -143,6 +142,12 @@ class NetworkDesign(Design):
         return self._expected_clock(self.plan, self.estimates)
 
     @property
+    def _has_multipliers(self) -> bool:
+        """True unless the part is an FPGA without multiplier cells."""
+        part = self._hardware.part
+        return part is None or not part.place or bool(part.capacity.get("dsp"))
+
+    @property
     def _part_dsp(self) -> int:
         part = self._hardware.part
         if part is None:
@@ -201,17 +206,12 @@ class NetworkDesign(Design):
         """Return the estimates of the stages of `plan` with FIFOs for the beats `waiting` before each stage, by the
         name of its output.
         """
-        part, cells = self._hardware.part, self.cells
-        if cells == PLAIN_CELLS and part is not None and part.family == "ice40":
-            cells = "ice40"  # plain logic there: no multiplier is inferred
+        part = self._hardware.part
+        family = "" if part is None else part.family
         found = {}
         for stage in plan.stages:
-            how = stage.parallelism
-            if cells != self.cells:
-                how = dataclasses.replace(
-                    how, cells=how.cells or self.cells, lane_cells=how.lane_cells or lane_cells(self.cells)
-                )
-            found[stage.node.name] = estimate(stage.node, how, cells, waiting.get(stage.node.output.name, ()))
+            waits = waiting.get(stage.node.output.name, ())
+            found[stage.node.name] = estimate(stage.node, stage.parallelism, self.cells, waits, family=family)
         return {name: each for name, each in found.items() if each is not None}
 
     @property
@@ -231,10 +231,19 @@ class NetworkDesign(Design):
     def choices(self) -> list[str]:
         """The plan, its latency and its expected clock."""
         plan, mhz = self.plan, self._hardware.clock_mhz
-        cells = f"{plan.multipliers} multipliers, {plan.utilization:.1%} busy; {plan.dsp} multiplier cells in all"
+        taken = f"{plan.dsp} multiplier cells in all" if self._has_multipliers else "all in logic"
+        cells = f"{plan.multipliers} multipliers, {plan.utilization:.1%} busy; {taken}"
         rate = f"{mhz * 1e6 / plan.image_cycles:.0f} images a second at {mhz:g} MHz"
-        clock = [] if self.expected_clock is None else [self.expected_clock.line(plan.image_cycles)]
-        return [f"plan: {plan.image_cycles} cycles an image, {cells}; {rate}", *self._latency_lines(mhz), *clock]
+        return [f"plan: {plan.image_cycles} cycles an image, {cells}; {rate}", *self._latency_lines(mhz), *self._clock]
+
+    @property
+    def _clock(self) -> Iterator[str]:
+        """The expected clock on the part in words, or that there is no model of it."""
+        part = self._hardware.part
+        if self.expected_clock is not None:
+            yield self.expected_clock.line(self.plan.image_cycles)
+        elif part is not None and part.place:
+            yield f"expected clock: no clock model for {part.name}; systoliq synth --target {part.name} measures it"
 
     def _latency_lines(self, mhz: float) -> Iterator[str]:
         """The latency of each output in words."""

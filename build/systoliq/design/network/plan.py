@@ -24,11 +24,10 @@ from systoliq.hw.network.parallelism import Parallelism
 from systoliq.markup import described
 
 from ...errors import InputError
+from ...synth.families import FAMILIES
 from ..stage_table import stage_table
 
 __all__ = [
-    "PLAIN_BIT_SITES",
-    "PLAIN_PRODUCT_SITES",
     "UNLIMITED",
     "Plan",
     "StagePlan",
@@ -43,13 +42,10 @@ __all__ = [
     "within_cells",
 ]
 
-_INFERS, _INFERRED = ("ecp5", "gowin"), 2  # families for whose row sums Yosys takes multipliers, of each lane at most
 _MOST_CYCLES = 1.25  # per cycle of another plan: a better clock makes up for no more
 UNLIMITED = 10**9  # of sites, or of cells
 PRODUCT_SITES = 100  # of lookup tables that a product of 8 x 8 bits takes without a multiplier
 PAIR_SITES = 26  # that it takes beside half of one, more than with a whole one
-PLAIN_PRODUCT_SITES = 260  # of an iCE40 that such a product takes in plain logic
-PLAIN_BIT_SITES = 1.2  # that a requantizer's product takes there beyond one in cells, by the bits of both factors
 
 
 def lane_cells(cells: str) -> str:
@@ -269,11 +265,12 @@ def _forms(stage: StagePlan, cells: str, *, pairs: bool) -> Iterator[tuple[Stage
 
 def _plain_forms(stage: StagePlan, cells: str) -> Iterator[tuple[StagePlan, int]]:
     """The same of an iCE40: products, requantizers or both in plain logic."""
-    if family(cells) != "ice40":
+    sizes = FAMILIES["ice40"].sizes
+    if family(cells) != "ice40" or sizes is None:
         return
-    products = stage.multipliers * PLAIN_PRODUCT_SITES
+    products = stage.multipliers * math.ceil(sizes.plain_product)
     factors = operator_of(stage.node).requantizer_factors or (0, 0)
-    lanes = operator_of(stage.node).lanes(stage.parallelism) * math.ceil(math.prod(factors) * PLAIN_BIT_SITES)
+    lanes = operator_of(stage.node).lanes(stage.parallelism) * math.ceil(math.prod(factors) * sizes.plain_bit)
     if stage.multipliers:
         yield _with_cells(stage, cells, cells=PLAIN_CELLS), products
     if stage.requantizer_dsp:
@@ -331,11 +328,16 @@ def _in_logic(chosen: str, cells: str) -> bool:
     return chosen == PLAIN_CELLS and family(cells) == "ice40"
 
 
+def _inferred(cells: str) -> int:
+    """Return the multipliers that Yosys infers for the row sums of a lane in the family of `cells`, at most."""
+    return FAMILIES[family(cells)].cells.row_sums if family(cells) in FAMILIES else 0
+
+
 def _cells_of_products(node: network.Node, parallelism: Parallelism, cells: str) -> int:
     """Multiplier cells of the products of a stage, without its requantizers'."""
     chosen = parallelism.cells or cells
     row_sums = operator_of(node).needs_row_sums
-    inferred = _INFERRED * operator_of(node).lanes(parallelism) if row_sums and family(cells) in _INFERS else 0
+    inferred = row_sums * _inferred(cells) * operator_of(node).lanes(parallelism)
     if chosen == LUT_CELLS or _in_logic(chosen, cells):
         return inferred
     if not operator_of(node).is_product:

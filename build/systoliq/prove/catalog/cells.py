@@ -222,7 +222,7 @@ _HELD_ALWAYS = SeededBug(module="cells.gowin", old="i_I1=~clear", new="i_I1=1")
 _CLEARED_BEFORE = SeededBug(module="mac.gowin", old='clear = delay(m, clear, 1, name=f"{name}_clear")', new="pass")
 _NEVER_LOADED = SeededBug(module="cells.nexus", old="i_LOADC=clear", new="i_LOADC=0")
 _LOADED_LATE = SeededBug(module="mac.nexus", old="clear_delay = 0", new="clear_delay = 1")
-_LAST_DROPPED = SeededBug(module="mac.nexus", old="min(begin + PRODUCTS, depth)", new="min(begin + PRODUCTS, 4)")
+_FIRST_TWICE = SeededBug(module="mac.nexus", old="adder_tree(m, sums, bits", new="adder_tree(m, sums[:1] * 2, bits")
 _NO_OPERAND_REGISTER = SeededBug(module="cells.ice40", old="p_A_REG=Const(1, 1)", new="p_A_REG=Const(0, 1)")
 _UNSUPPORTED_OUTPUT = SeededBug(module="cells.ice40", old="(OUTPUT_SELECT=3)", new="(OUTPUT_SELECT=0)")
 _HALVES_SWAPPED = SeededBug(module="cells.ice40", old="i_C=addend[_WIDTH:]", new="i_C=addend[:_WIDTH]")
@@ -271,7 +271,7 @@ PROPERTIES = (
     *macs("nexus", _NEVER_LOADED, depths=(3,)),
     mac(config_of(depth=4, cells="nexus"), _LOADED_LATE),
     mac(config_of(depth=4, signs="uu", accumulator_bits=24, cells="nexus"), _LOADED_LATE),
-    mac(config_of(depth=5, cells="nexus"), _LAST_DROPPED),
+    mac(config_of(depth=5, cells="nexus"), _FIRST_TWICE),
     *macs("ice40", _HALVES_SWAPPED, depths=(1,)),
     *macs("ice40", _NO_OPERAND_REGISTER, depths=(2, 3)),
     *macs("xilinx", _NEVER_CLEARED_INSIDE),

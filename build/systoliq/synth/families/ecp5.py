@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from ..target import MultiplierSites, Target
 from .family import Cells, Family, Packing, Placement
+from .sizes import Sizes
 
 __all__ = ["ECP5"]
 
@@ -51,6 +52,7 @@ ECP5 = Family(
     ),
     cells=Cells(
         multipliers={"MULT18X18D": 1, "ALU54B": 1},
+        row_sums=2,
         memories={"DP16KD": 1},
         carries={"CCU2C": 2},
         tables={"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 6},  # memory takes 4, its write port the inputs of 2 more
@@ -77,6 +79,24 @@ ECP5 = Family(
         command="yowasp-ecppack",
         arguments=("--compress", "--input", "top.config", "--bit", "top.bit"),
         suffix=".bit",
+    ),
+    sizes=Sizes(
+        cells=("ecp5", "ecp5-alu", "ecp5-pair", "ecp5-lut"),
+        pair_product=26,
+        pair_narrow=4,
+        lut_product=82,
+        sequence=25,
+        replay=120,
+        few_replay=50,
+        window=120,
+        lane_sum_bit=13.5,
+        shift_sum_bit=7,
+        lane_bit=0.5,
+        varying_bit=1.13,
+        row_sums=150,
+        constant_bit=1,
+        written_bit=1.3,
+        joined_bit=2.2,
     ),
     netlists={"ecp5": "ecp5-85k"},
 )

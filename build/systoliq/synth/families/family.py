@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..target import Target
+from .sizes import Sizes
 
 __all__ = ["Cells", "Family", "Packing", "Placement"]
 
@@ -18,6 +19,8 @@ class Cells:
     ----------
     multipliers
         in units of the part's smallest multiplier that is counted.
+    row_sums
+        multipliers that Yosys infers for the row sums of a requantizing lane, at most, as seen in its netlists.
     memories
         in memory blocks.
     carries
@@ -29,6 +32,7 @@ class Cells:
     """
 
     multipliers: Mapping[str, int] = field(default_factory=dict)
+    row_sums: int = 0
     memories: Mapping[str, int] = field(default_factory=dict)
     carries: Mapping[str, int] = field(default_factory=dict)
     tables: Mapping[str, int] = field(default_factory=dict)
@@ -107,6 +111,8 @@ class Family:
         what cells of its netlists count as.
     placement, packing
         its place and route, and what makes a bitstream of the result; None without them.
+    sizes
+        of the parts of a network's stage, for plans; None without estimates.
     netlists
         names of `simulate --netlist`, and the target whose netlist each simulates.
     """
@@ -117,4 +123,5 @@ class Family:
     cells: Cells = field(default_factory=Cells)
     placement: Placement | None = None
     packing: Packing | None = None
+    sizes: Sizes | None = None
     netlists: Mapping[str, str] = field(default_factory=dict)

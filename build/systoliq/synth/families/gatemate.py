@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from ..target import Target
 from .family import Cells, Family, Packing, Placement
+from .sizes import MemoryBlocks, Sizes
 
-__all__ = ["GATEMATE"]
+__all__ = ["GATEMATE", "multiplier_sites"]
+
+
+def multiplier_sites(a_bits: int, b_bits: int) -> int:
+    """Return the LUT sites of a CC_MULT, as nextpnr 0.11.1 makes it: cells of two sites, one for each two bits of both
+    operands, with three and four more at the edges.
+    """
+    return 2 * (-(-a_bits // 2) + 3) * (-(-b_bits // 2) + 4)
+
 
 GATEMATE = Family(
     name="gatemate",
@@ -50,5 +59,25 @@ GATEMATE = Family(
         command="yowasp-gmpack",
         arguments=("top.txt", "top.bit"),
         suffix=".bit",
+    ),
+    sizes=Sizes(
+        cells=("portable",),
+        memories=MemoryBlocks(
+            widths={512: 40, 1024: 20, 2048: 10, 4096: 5, 8192: 2, 16384: 1}, constant_bits=2064, written_bits=129
+        ),
+        common=1.8,
+        plain_product=112,
+        sequence=160,
+        replay=200,
+        few_replay=120,
+        window=190,
+        lane_sum_bit=14,
+        shift_sum_bit=14,
+        lane_bit=0.5,
+        varying_bit=0.7,
+        plain_bit=0.95,
+        row_sums=700,
+        constant_bit=1.9,
+        written_bit=16,
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..target import Target
 from .family import Cells, Family, Packing, Placement
+from .sizes import MemoryBlocks, Sizes
 
 __all__ = ["ICE40"]
 
@@ -54,6 +55,23 @@ ICE40 = Family(
         command="yowasp-icepack",
         arguments=("top.asc", "top.bin"),
         suffix=".bin",
+    ),
+    sizes=Sizes(
+        cells=("ice40", "portable"),
+        memories=MemoryBlocks(widths={2048: 2, 1024: 4, 512: 8, 256: 16}, constant_bits=1024, written_bits=64),
+        plain_product=260,
+        sequence=90,
+        replay=140,
+        few_replay=80,
+        window=130,
+        lane_sum_bit=8,
+        shift_sum_bit=7.5,
+        lane_bit=1,
+        varying_bit=1,
+        plain_bit=1.2,
+        row_sums=400,
+        constant_bit=1,
+        written_bit=16,
     ),
     netlists={"ice40": "ice40-up5k"},
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..target import Target
 from .family import Cells, Family, Packing, Placement
+from .sizes import MemoryBlocks, Sizes
 
 __all__ = ["NEXUS"]
 
@@ -20,14 +21,16 @@ def _multiplier(a: int, b: int, least_a: int, least_b: int) -> tuple[str, str]:
     return f"techmap -map +/mul2dsp.v {widths} -D DSP_NAME=$__NX_MUL{a}X{b}", "chtype -set $mul t:$__soft_mul"
 
 
+_NOT_FEW = 6  # bits: fewer stay in the fabric, as `hw.multiplier.WideMultiplier` counts them
+
 # Yosys 0.70 gives wrong products where it takes registers into a multiplier that others read too (LATTICE_DSP_NEXUS;
 # see tests/synth/test_nexus.py): these commands put products, without registers, into multipliers instead.
 _MULTIPLIERS = (
     *("proc", "flatten", "opt_expr", "opt_clean", "opt -nodffe -nosdff", "wreduce", "opt_clean"),
     *_multiplier(36, 36, 22, 22),
     *_multiplier(36, 18, 22, 10),
-    *_multiplier(18, 18, 10, 4),
-    *_multiplier(18, 18, 4, 10),
+    *_multiplier(18, 18, 10, _NOT_FEW),
+    *_multiplier(18, 18, _NOT_FEW, 10),
     *_multiplier(9, 9, 4, 4),
     "techmap -map +/lattice/dsp_map_nexus.v",
 )
@@ -62,6 +65,7 @@ NEXUS = Family(
             "MULTADDSUB9X9WIDE": 4,
         },
         memories=dict.fromkeys(("DP16K", "PDP16K", "PDPSC16K"), 1),
+        row_sums=3,
         carries={"CCU2": 2},
         tables={"LUT4": 1, "WIDEFN9": 2, "CCU2": 2, "DPR16X4": 6},  # memory: 4, and its write port takes 2
         registers=("FD1P3",),
@@ -85,6 +89,24 @@ NEXUS = Family(
         command="yowasp-prjoxide",
         arguments=("pack", "top.fasm", "top.bit"),
         suffix=".bit",
+    ),
+    sizes=Sizes(
+        cells=("nexus",),
+        memories=MemoryBlocks(
+            widths={512: 36, 1024: 18, 2048: 9, 4096: 4, 8192: 2, 16384: 1}, constant_bits=2049, written_bits=1000
+        ),
+        sequence=25,
+        replay=120,
+        few_replay=50,
+        window=120,
+        lane_sum_bit=8,
+        shift_sum_bit=7,
+        lane_bit=0.1,
+        varying_bit=0.36,
+        row_sums=150,
+        constant_bit=1.9,
+        written_bit=1.5,
+        joined_bit=1,
     ),
     netlists={"nexus": "nexus-40k"},
 )

@@ -12,9 +12,6 @@ from ..rom_layout import DEEPEST, RomSize, rom_size
 
 __all__ = ["Memory"]
 
-_ICE40_WIDTHS = {2048: 2, 1024: 4, 512: 8, 256: 16}  # of an SB_RAM40_4K, by its depth
-_ICE40_BITS = {False: 64, True: 1024}  # Yosys takes a block from this many bits on, by `constant`
-
 
 @dataclasses.dataclass(frozen=True)
 class Memory:
@@ -36,17 +33,12 @@ class Memory:
         return rom_size(self.words, self.bits)
 
     def blocks(self, cells: str) -> int:
-        """Number of memory blocks in the family of ``cells``; 0 if the memories are lookup tables."""
+        """Return the number of memory blocks of ECP5, which `cells` instantiate by name; 0 if the memories are lookup
+        tables.
+        """
         if size := self.rom_size(cells):
             return self.count * size.cells
-        if is_ecp5(cells):
-            if self.words <= FEW if self.constant else in_tables(self.words, self.bits):
-                return 0
-            return self.count * self._each(ECP5_WIDTHS)
-        each = self._each(_ICE40_WIDTHS)
-        return self.count * each if self.words * self.bits >= each * _ICE40_BITS[self.constant] else 0
-
-    def _each(self, widths: dict[int, int]) -> int:
-        """Blocks of one memory; ``widths``: the width of a block by its depth."""
-        depth = min((depth for depth in widths if depth >= self.words), default=max(widths))
-        return -(-self.bits // widths[depth]) * -(-self.words // depth)
+        if self.words <= FEW if self.constant else in_tables(self.words, self.bits):
+            return 0
+        depth = min((depth for depth in ECP5_WIDTHS if depth >= self.words), default=max(ECP5_WIDTHS))
+        return self.count * -(-self.bits // ECP5_WIDTHS[depth]) * -(-self.words // depth)

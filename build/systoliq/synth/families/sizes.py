@@ -1,0 +1,90 @@
+"""Sizes: LUT sites and memory blocks that the parts of a network's stage take on a family, fitted to Yosys' netlists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+__all__ = ["MemoryBlocks", "Sizes"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryBlocks:
+    """Memory blocks that Yosys infers.
+
+    Parameters
+    ----------
+    widths
+        bits of a word of one block, by its number of words.
+    constant_bits, written_bits
+        bits from which Yosys takes a block, for each block: of memories that are never written, and of others.
+    """
+
+    widths: Mapping[int, int]
+    constant_bits: int
+    written_bits: int
+
+    def of(self, words: int, bits: int, *, constant: bool) -> int:
+        """Return the number of blocks of one memory; 0 if Yosys puts the memory into lookup tables."""
+        blocks = min(-(-bits // width) * -(-words // depth) for depth, width in self.widths.items())
+        least = self.constant_bits if constant else self.written_bits
+        return blocks if words * bits >= blocks * least else 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """LUT sites of the parts of a stage in one family.
+
+    Parameters
+    ----------
+    cells
+        sets of cells that the sites were fitted for.
+    memories
+        what Yosys infers; None if all memory blocks are instantiated by name.
+    common
+        factor for the parts that cost about the same in all families (see `design.network.estimate`).
+    plain_product
+        a product of 8 x 8 bits of plain logic, beyond adding it to the others.
+    pair_product, pair_narrow
+        a product that has half a multiplier cell; the same if one operand has at most 4 bits.
+    lut_product
+        a product of 8 x 8 bits in lookup tables.
+    sequence
+        the sequencer and the flow control of products.
+    replay, few_replay
+        the replay of A for the tiles of columns, in memory blocks and in lookup tables.
+    window
+        a window buffer before products.
+    lane_sum_bit, shift_sum_bit
+        a requantizer without its product, for each bit of sums; the same if it only shifts, or nearly so.
+    lane_bit, varying_bit
+        the requantizer's product, for each bit of its factors, multiplied; the same if columns have factors of their
+        own.
+    plain_bit
+        what such a bit takes in addition if the product is plain logic.
+    row_sums
+        the sums of rows of A, for weights that need more than 8 bits without their zero point.
+    constant_bit, written_bit, joined_bit
+        a bit of 16 constant words; of words that are written; and a bit that joins two memories of written words.
+    """
+
+    cells: tuple[str, ...]
+    memories: MemoryBlocks | None = field(default=None)
+    common: float = 1
+    plain_product: float = 0
+    pair_product: float = 0
+    pair_narrow: float = 0
+    lut_product: float = 0
+    sequence: float = 0
+    replay: float = 0
+    few_replay: float = 0
+    window: float = 0
+    lane_sum_bit: float = 0
+    shift_sum_bit: float = 0
+    lane_bit: float = 0
+    varying_bit: float = 0
+    plain_bit: float = 0
+    row_sums: float = 0
+    constant_bit: float = 0
+    written_bit: float = 0
+    joined_bit: float = 0
