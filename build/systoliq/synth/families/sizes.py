@@ -1,4 +1,4 @@
-"""Sizes: LUT sites and memory blocks that the parts of a network's stage take on a family, fitted to Yosys' netlists."""
+"""Sizes: LUT sites and memory blocks of the parts of a network's stage on a family, fitted to netlists of Yosys."""
 
 from __future__ import annotations
 
