@@ -237,6 +237,17 @@
 #define SYSTOLIQ_DMA_A_PIXELS_DILATION_Y_SHIFT 24
 #define SYSTOLIQ_DMA_A_PIXELS_DILATION_Y_MASK 0xFF000000u
 
+/* With a vector unit only: start a command of the unit. All walks have A_ROWS rows and one step of A_LAST_EXTENT; their addresses and row strides are their own. Refused while DMA_STATUS shows a queued walk or y_busy, and while A or B is read; a write of QUEUE is refused while the command runs. */
+#define SYSTOLIQ_DMA_VECTOR 0x2000A4u
+#define SYSTOLIQ_DMA_VECTOR_LOAD_SHIFT 0
+#define SYSTOLIQ_DMA_VECTOR_LOAD_MASK 0x00000001u
+#define SYSTOLIQ_DMA_VECTOR_PAIR_SHIFT 1
+#define SYSTOLIQ_DMA_VECTOR_PAIR_MASK 0x00000002u
+#define SYSTOLIQ_DMA_VECTOR_UNSIGNED_SHIFT 2
+#define SYSTOLIQ_DMA_VECTOR_UNSIGNED_MASK 0x00000004u
+#define SYSTOLIQ_DMA_VECTOR_SHIFT_SHIFT 8
+#define SYSTOLIQ_DMA_VECTOR_SHIFT_MASK 0x00000F00u
+
 /* Bits 31:30 of a command. */
 #define SYSTOLIQ_DMA_COMMAND_WRITE 1u
 #define SYSTOLIQ_DMA_COMMAND_WAIT 2u

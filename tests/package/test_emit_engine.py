@@ -128,6 +128,11 @@ REFUSED = [
     (("--no-bias",), "no_bias cannot be used with the source engine: it has no bias"),
     (("--weights", "w.npz"), "weights must be given for the source resnet8-fc only, not for 'engine'"),
     (("--workload", "w.csv"), "workload can only be used with dataflow auto"),
+    (("--vector",), "vector requires bus: the vector unit reads and writes memory"),
+    (
+        ("--vector", "--bus", "64", *(f"--{each}-format=e4m3fn" for each in "aby")),
+        "vector must be False for float8: the vector unit computes bytes of integers",
+    ),
 ]
 
 

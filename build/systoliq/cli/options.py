@@ -222,6 +222,12 @@ ENGINE_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="engine: products for --dataflow auto, with the columns workload, M, K, N, count.  "
         "[ResNet8, BERT-base, ViT-Tiny]",
     ),
+    click.option(
+        "--vector",
+        is_flag=True,
+        callback=lambda _context, _option, value: value or None,
+        help="engine with --bus: add a vector unit, for tables and additions from memory to memory.",
+    ),
 )
 
 

@@ -26,7 +26,18 @@ BUDGET = ("multipliers", "luts")
 """Fields of a budget: 0 is in their range."""
 
 ONLY_NETWORK = ("throughput", "multipliers", "luts", "plan")
-_ONLY_ENGINE = ("y_format", "lanes", "a_words", "b_words", "max_columns", "max_rows", "dataflow", "workload", "bus")
+_ONLY_ENGINE = (
+    "y_format",
+    "lanes",
+    "a_words",
+    "b_words",
+    "max_columns",
+    "max_rows",
+    "dataflow",
+    "workload",
+    "bus",
+    "vector",
+)
 _ANY_KIND = ("part", "line_baud")  # describe the target, so a kind that has no use for them ignores them
 _FILES = ("workload", "plan")
 _FORMATS = ("a_format", "b_format", "y_format")
@@ -36,7 +47,7 @@ _POSITIVE = (
 )  # fmt: skip
 _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("a_bits", "b_bits", "bus", *BUDGET, *_POSITIVE), (int,)),
-    **dict.fromkeys(("a_signed", "b_signed", "wrap"), (bool,)),
+    **dict.fromkeys(("a_signed", "b_signed", "wrap", "vector"), (bool,)),
     **dict.fromkeys((*_FORMATS, "requantizer", "cells", "dataflow"), (str,)),
     "accumulator_bits": (int, str),
     "throughput": (int, float),

@@ -9,7 +9,14 @@ from amaranth.hdl import Value
 
 from systoliq.hw.dma.control import Control
 from systoliq.hw.dma.map_walk import COUNTS
-from systoliq.hw.dma.registers import DMA_REGISTERS, MAP_REGISTERS, OPERANDS, WALK_REGISTERS, WALK_WORDS
+from systoliq.hw.dma.registers import (
+    DMA_REGISTERS,
+    MAP_REGISTERS,
+    OPERANDS,
+    VECTOR_REGISTERS,
+    WALK_REGISTERS,
+    WALK_WORDS,
+)
 
 from ..bench import simulate, wait
 from .lite import transfer
@@ -195,5 +202,68 @@ def test_a_failure_interrupts(name):
         await wait(ctx, 2)
         assert ctx.get(block.irq)
         assert await status(ctx, block, name)
+
+    simulate(block, testbench)
+
+
+(VECTOR,) = VECTOR_REGISTERS
+OCCUPIED = ["y_busy", "a_walks", "b_walks", "vector_busy"]
+
+
+def test_a_command_of_the_vector_unit_starts_walks_of_one_shape():
+    block, seen = Control(BITS, has_vector=True), []
+
+    async def testbench(ctx):
+        for name in "ABY":
+            for word, value in (("ADDRESS", 1000), ("ROW_STRIDE", 50), ("ROWS", 9), ("STEPS", 7), ("LAST_EXTENT", 3)):
+                await put(ctx, block, f"{name}_{word}", value + ord(name))
+        for word in (0b11, 0b00, 0b110):
+            assert await transfer(ctx, block, "s", VECTOR.offset, word | 5 << 8) == (0, 0)
+            await wait(ctx, 3)
+
+    async def watch(ctx):
+        for _ in range(400):
+            await ctx.tick()
+            if ctx.get(block.vector_start):
+                walks = {name: getattr(block, name) for name in OPERANDS if ctx.get(getattr(block, f"{name}_start"))}
+                shapes = {(ctx.get(x.rows), ctx.get(x.steps), ctx.get(x.last_extent)) for x in walks.values()}
+                addresses = [ctx.get(x.address) for x in walks.values()]
+                command = {name: ctx.get(getattr(block.vector, name)) for name in ("load", "pair", "unsigned", "shift")}
+                seen.append((command, "".join(walks), shapes, addresses))
+
+    simulate(block, testbench, watch)
+    table, matrix = {(1, 1, 1023)}, {(9 + ord("A"), 1, 3 + ord("A"))}
+    assert seen == [
+        ({"load": 1, "pair": 1, "unsigned": 0, "shift": 5}, "ab", table, [1065, 1066]),
+        ({"load": 0, "pair": 0, "unsigned": 0, "shift": 5}, "ay", matrix, [1065, 1089]),
+        ({"load": 0, "pair": 1, "unsigned": 1, "shift": 5}, "aby", matrix, [1065, 1066, 1089]),
+    ]
+
+
+@pytest.mark.parametrize("name", OCCUPIED)
+def test_a_command_of_the_vector_unit_is_refused_while_there_are_walks_and_walks_while_it_runs(name):
+    block, starts = Control(BITS, has_vector=True), []
+
+    async def testbench(ctx):
+        ctx.set(getattr(block, name), 1)
+        ctx.set(block.y_busy, name in ("y_busy", "vector_busy"))
+        await wait(ctx, 2)
+        assert await transfer(ctx, block, "s", VECTOR.offset, 0) == (2, 2)
+        assert await transfer(ctx, block, "s", OFFSETS["QUEUE"], 1) == ((2, 2) if name == "vector_busy" else (0, 0))
+        assert not starts
+
+    async def watch(ctx):
+        for _ in range(60):
+            *_, start = await ctx.tick().sample(block.vector_start)
+            starts.extend([1] if start else [])
+
+    simulate(block, testbench, watch)
+
+
+def test_without_a_vector_unit_its_register_does_not_exist():
+    block = Control(BITS)
+
+    async def testbench(ctx):
+        assert await transfer(ctx, block, "s", VECTOR.offset, 0) == (2, 2)
 
     simulate(block, testbench)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from systoliq.hw.dma.registers import BASE, DMA_REGISTERS
+from systoliq.hw.dma.registers import BASE, dma_registers
 from systoliq.package.dma_engine.dma_register_map import dma_c_header, dma_markdown
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -22,7 +22,7 @@ def test_docs_are_up_to_date(name, make):
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 def test_header_says_what_the_hardware_has(tmp_path):
     checks = []
-    for register in DMA_REGISTERS:
+    for register in dma_registers(vector=True):
         name = f"SYSTOLIQ_DMA_{register.name.removeprefix('DMA_')}"
         checks.append(f"{name} == 0x{BASE + register.offset:X}")
         for field in register.fields:

@@ -28,7 +28,7 @@ def engine_config(hardware: EngineOptions) -> EngineConfig:
     names = ("rows", "cols", "depth", "lanes", "a_words", "b_words", "max_columns", "max_rows")
     given: dict[str, Any] = {name: value for name in names if (value := getattr(hardware, name)) is not None}
     given.setdefault("lanes", chosen_lanes(given.get("cols", EngineConfig.cols)))
-    config = EngineConfig(**given | _formats(hardware), cells=hardware.cells)
+    config = EngineConfig(**given | _formats(hardware), cells=hardware.cells, vector=hardware.vector)
     if hardware.dataflow == AUTO:
         from .workloads import OWN, choose_dataflow, read_workloads  # with the engine's hardware; options need none
 

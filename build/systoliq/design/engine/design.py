@@ -39,6 +39,8 @@ class EngineDesign(Design):
         hardware = hardware or EngineOptions()
         self.name = module_name(name, "engine")
         self.config = hardware if isinstance(hardware, EngineConfig) else engine_config(hardware)
+        if self.kind == EngineDesign.kind and self.config.vector:
+            raise InputError("vector requires bus: the vector unit reads and writes memory")
         self._chosen = isinstance(hardware, EngineOptions) and hardware.dataflow == AUTO
 
     @cached_property

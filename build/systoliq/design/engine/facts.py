@@ -13,8 +13,12 @@ __all__ = ["config_facts", "macs_per_cycle", "stream_notes"]
 
 
 def config_facts(config: EngineConfig) -> dict[str, Any]:
-    """Sizes, dataflow and cells, ready for JSON; of float8 also the formats, the bits of sums, and of their flags."""
+    """Sizes, dataflow and cells, ready for JSON; `vector` if there is a vector unit; of float8 also the formats, the
+    bits of sums, and of their flags.
+    """
     facts = {name: value for name, value in dataclasses.asdict(config).items() if name not in ("a", "b", "y")}
+    if not config.vector:
+        del facts["vector"]
     if not config.float8:
         return facts
     del facts["max_rows"]

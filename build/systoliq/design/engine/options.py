@@ -44,6 +44,8 @@ class EngineOptions(ArraySize):
         see `EngineConfig`; "auto" selects the one with fewer cycles for the products in the file `workload`.
     bus
         bits of AXI4 masters that fetch from memory: 32, 64 or 128. By default, the engine has streams.
+    vector
+        True adds a vector unit, which requires `bus`.
     """
 
     refusals: ClassVar[Mapping[str, str]] = _REFUSALS
@@ -59,3 +61,4 @@ class EngineOptions(ArraySize):
     dataflow: str | None = None
     workload: Path | None = None
     bus: int | None = None
+    vector: bool = False

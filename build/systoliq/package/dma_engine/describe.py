@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from systoliq.hw.dma.list_player import ListError
-from systoliq.hw.dma.registers import BASE, DMA_REGISTERS
+from systoliq.hw.dma.registers import BASE, dma_registers
 
 from ...design.dma_engine.design import DmaEngineDesign
 from ..engine.describe import describe_engine
@@ -37,6 +37,7 @@ def describe_dma_engine(design: DmaEngineDesign) -> dict[str, Any]:
     )
     del facts["tready"]
     registers = facts["registers"]
-    registers["registers"] = [*registers["registers"], *(field_facts(each, BASE, {}) for each in DMA_REGISTERS)]
+    of_masters = dma_registers(vector=config.vector)
+    registers["registers"] = [*registers["registers"], *(field_facts(each, BASE, {}) for each in of_masters)]
     registers["list_errors"] = [{"name": error.name, "code": error.value} for error in ListError]
     return facts

@@ -18,7 +18,18 @@ from .convolutions import Maps, map_fields
 from .list_player import COUNT_BITS, Opcode
 from .registers import BASE, DMA_REGISTERS, MAP_REGISTERS, OPERANDS, WALK_WORDS
 
-__all__ = ["CommandList", "Placement", "WalkOf", "a_walk", "b_walk", "command_list", "dma_register", "tiled", "y_walk"]
+__all__ = [
+    "CommandList",
+    "Placement",
+    "WalkOf",
+    "a_walk",
+    "b_walk",
+    "command_list",
+    "dma_register",
+    "tiled",
+    "wait_for_masters",
+    "y_walk",
+]
 
 Array = npt.NDArray[Any]
 
@@ -147,6 +158,13 @@ class CommandList:
         return np.asarray(self.words, "<u4").tobytes()
 
 
+def wait_for_masters(commands: CommandList, *names: str) -> None:
+    """Wait until these fields of DMA_STATUS are 0; give the list up if a master has failed."""
+    status = dma_register("DMA_STATUS")
+    failing = sum(status.field(f"{name}_failed").mask for name in (*OPERANDS, "list"))
+    commands.wait(BASE + status.offset, sum(status.field(name).mask for name in names), 0, failing)
+
+
 def command_list(
     jobs: Sequence[AnyJob], places: Sequence[Placement], config: EngineConfig, bus_bytes: int
 ) -> CommandList:
@@ -186,7 +204,7 @@ class _Translation:
                 self._ended(step.value)
             elif step.action == "receive":
                 self._walks(jobs[step.value], places[step.value])
-        self._dma_wait("y_busy")
+        wait_for_masters(self.commands, "y_busy")
         return self.commands
 
     @property
@@ -209,7 +227,7 @@ class _Translation:
             "b": b_walk(config, bus, job.k, job.n, place.b, place.b_stride),
             "y": y_walk(config, job.m, job.n, job.y_dtype.itemsize, place.y, place.y_stride),
         }
-        self._dma_wait("a_queued", "b_queued", "y_queued")
+        wait_for_masters(self.commands, "a_queued", "b_queued", "y_queued")
         for name, walk in walks.items():
             first = dma_register(f"{name.upper()}_{WALK_WORDS[0][0]}")
             self._set(first, [getattr(walk, field) % (1 << bits) for _, field, bits, _ in WALK_WORDS])
@@ -231,9 +249,3 @@ class _Translation:
         for _, run in itertools.groupby(enumerate(changed), lambda each: each[1][0] - 4 * each[0]):
             (_, (offset, _)), *_ = together = list(run)
             self.commands.write(BASE + offset, [word for _, (_, word) in together])
-
-    def _dma_wait(self, *names: str) -> None:
-        """Until these fields of the masters' status are 0."""
-        status = dma_register("DMA_STATUS")
-        failing = sum(status.field(f"{name}_failed").mask for name in (*OPERANDS, "list"))
-        self.commands.wait(BASE + status.offset, sum(status.field(name).mask for name in names), 0, failing)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from amaranth.hdl import Cat, Const, Module, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -12,14 +12,25 @@ from ..engine.axi_lite import AxiLite, axi_lite
 from ..engine.registers import Register
 from ..hierarchy import place
 from .map_walk import COUNTS, MapSettings
-from .registers import DMA_REGISTERS, LIST_ENDS, MAP_REGISTERS, OPERANDS, WALK_REGISTERS, WALK_WORDS
+from .registers import (
+    DMA_REGISTERS,
+    LIST_ENDS,
+    MAP_REGISTERS,
+    OPERANDS,
+    VECTOR_REGISTERS,
+    WALK_REGISTERS,
+    WALK_WORDS,
+    dma_registers,
+)
 from .runs import EXTENT_BITS, WalkSettings
+from .vector_unit import TABLE_BYTES, VectorCommand
 
 __all__ = ["Control"]
 
 _USED = (DMA_REGISTERS[-1].offset).bit_length()  # bits of an address that name a register
 _OF_STATUS = next(register for register in DMA_REGISTERS if register.name == "DMA_STATUS")
 _KEPT = (*(register for register in DMA_REGISTERS if register.access == "rw"), *WALK_REGISTERS, *MAP_REGISTERS)
+_ONE_STEP = {"rows": 1, "steps": 1, "last_extent": TABLE_BYTES - 1}  # the walk over a table
 _OWN = ("done", "a_queued", "b_queued", "y_queued")  # fields of the status that are made here
 
 
@@ -31,12 +42,19 @@ class Control(wiring.Component):
     is 1 for a cycle. A write of 0 to one of `COUNTS`, or of an invalid address or extent of a list, is answered with an
     error and has no effect. ``status`` has an input for each field of DMA_STATUS but those made here. A list is done a
     cycle after ``playing`` ended without an error.
+
+    With ``has_vector``, `VECTOR_REGISTERS` are there, too. ``vector_start`` is 1 for a cycle and starts the walks of
+    the command ``vector``, with the rows and the last extent of A; until ``vector_busy`` has been 1 and is 0 again,
+    other commands and walks are refused.
     """
 
-    kind = "dma_control"
-
-    def __init__(self, address_bits: int) -> None:
+    def __init__(self, address_bits: int, *, has_vector: bool = False) -> None:
         self.address_bits = address_bits
+        self.has_vector = has_vector
+        self.kind = "vector_dma_control" if has_vector else "dma_control"
+        self._registers = dma_registers(vector=has_vector)
+        self._kept = (*_KEPT, *VECTOR_REGISTERS) if has_vector else _KEPT
+        vector = {"vector_start": Out(1), "vector": Out(VectorCommand), "vector_busy": In(1)} if has_vector else {}
         status = {field.name: In(field.bits) for field in _OF_STATUS.fields if field.name not in _OWN}
         walks = {name: Out(WalkSettings) for name in OPERANDS}
         starts = {f"{name}_start": Out(1) for name in OPERANDS} | {f"{name}_walks": In(1) for name in OPERANDS}
@@ -47,6 +65,7 @@ class Control(wiring.Component):
             | starts
             | {"play": Out(1), "list_address": Out(32), "list_extent": Out(EXTENT_BITS), "halt": Out(1), "irq": Out(1)}
             | {"map": Out(MapSettings), "maps": Out(1), "forget": In(1), "queued": Out(1)}
+            | vector
         )
 
     def elaborate(self, platform: object) -> Module:
@@ -57,8 +76,9 @@ class Control(wiring.Component):
             port, inner = getattr(self, name), getattr(bus, name)
             flows_in = bus.signature.members[name].flow == wiring.In
             m.d.comb += inner.eq(port) if flows_in else port.eq(inner)
-        kept = {register.name: _storage(register) for register in _KEPT}
-        written = self._writes(m, bus, kept)
+        kept = {register.name: _storage(register) for register in self._kept}
+        occupied = Signal() if self.has_vector else None  # a walk is queued or under way
+        written = self._writes(m, bus, kept, occupied)
         for name in OPERANDS:
             settings = getattr(self, name)
             for word, field, _, _ in WALK_WORDS:
@@ -72,24 +92,63 @@ class Control(wiring.Component):
             self.play.eq(written["LIST_CONTROL"] & bus.write_data[0]),
         ]
         own = self._state(m, bus, written)
+        if occupied is not None:
+            self._vector(m, kept, written, own, occupied)
         failed = self.list_error.any() | self.a_failed | self.b_failed | self.y_failed | self.list_failed
         on = kept["DMA_INTERRUPT"]
         m.d.sync += self.irq.eq((own["done"] & on["on_done"]) | (failed & on["on_error"]))
         self._reads(m, bus, kept, own)
         return m
 
-    def _writes(self, m: Module, bus: AxiLite, kept: dict[str, dict[str, Signal]]) -> dict[str, Signal]:
+    def _vector(
+        self,
+        m: Module,
+        kept: dict[str, dict[str, Signal]],
+        written: dict[str, Signal],
+        own: dict[str, Value],
+        occupied: Signal,
+    ) -> None:
+        """A command of the vector unit starts all its walks at once, with one shape."""
+        start, command = Signal(name="starts_vector"), kept["VECTOR"]
+        m.d.comb += [self.vector_start.eq(start), *(getattr(self.vector, name).eq(command[name]) for name in command)]
+        m.d.sync += [
+            start.eq(written["VECTOR"]),
+            occupied.eq(self.y_busy | self.a_walks | self.b_walks | own["a_queued"] | own["b_queued"]),
+        ]
+        with m.If(written["VECTOR"]):
+            m.d.sync += self.maps.eq(0)
+        shape = {"rows": kept["A_ROWS"]["rows"], "steps": 1, "last_extent": kept["A_LAST_EXTENT"]["last_extent"]}
+        with m.If(start):
+            for name in OPERANDS:
+                settings = getattr(self, name)
+                m.d.comb += [
+                    getattr(settings, field).eq(Mux(self.vector.load, of_table, shape[field]))
+                    for field, of_table in _ONE_STEP.items()
+                ]
+            m.d.comb += [
+                self.a_start.eq(1),
+                self.b_start.eq(self.vector.pair),
+                self.y_start.eq(~self.vector.load),
+            ]
+
+    def _writes(
+        self, m: Module, bus: AxiLite, kept: dict[str, dict[str, Signal]], occupied: Signal | None
+    ) -> dict[str, Signal]:
         """Register -> whether it is written: the cycle after the bus decided it."""
-        here = {register.name: Signal(name=f"at_{register.name}".lower()) for register in DMA_REGISTERS}
+        registers = self._registers
+        here = {register.name: Signal(name=f"at_{register.name}".lower()) for register in registers}
         known = Signal()
-        m.d.sync += known.eq(_is_one_of(bus.write_address, [register.offset for register in DMA_REGISTERS]))
-        m.d.comb += bus.write_known.eq(known & ~self._refused(m, bus.write_data, here))
+        m.d.sync += known.eq(_is_one_of(bus.write_address, [register.offset for register in registers]))
+        refused = self._refused(m, bus.write_data, here)
+        if occupied is not None:
+            refused = refused | (here["VECTOR"] & occupied) | (here["QUEUE"] & self.vector_busy)
+        m.d.comb += bus.write_known.eq(known & ~refused)
         written = {}
-        for register in DMA_REGISTERS:
+        for register in registers:
             strobe = written[register.name] = Signal(name=f"write_{register.name}".lower())
             m.d.sync += here[register.name].eq(bus.write_address[:_USED] == register.offset)
             m.d.sync += strobe.eq(bus.write & here[register.name])
-            if register in _KEPT:
+            if register in self._kept:
                 with m.If(strobe):
                     for field in register.fields:
                         m.d.sync += kept[register.name][field.name].eq(bus.write_data[field.lsb :][: field.bits])
@@ -146,7 +205,7 @@ class Control(wiring.Component):
             for field in _OF_STATUS.fields
         }
         with m.Switch(bus.read_address[:_USED]):
-            for register in DMA_REGISTERS:
+            for register in self._registers:
                 if register.access == "wo":
                     continue
                 values = status if register is _OF_STATUS else kept[register.name]
@@ -154,7 +213,7 @@ class Control(wiring.Component):
                     m.d.sync += word.eq(_packed(register, values))
             with m.Default():
                 m.d.sync += word.eq(0)
-        m.d.sync += known.eq(_is_one_of(bus.read_address, [register.offset for register in DMA_REGISTERS]))
+        m.d.sync += known.eq(_is_one_of(bus.read_address, [register.offset for register in self._registers]))
         m.d.comb += [bus.read_known.eq(known), bus.read_data.eq(word & known.replicate(32))]
 
 

@@ -24,6 +24,7 @@ from .map_walk import MapWalk
 from .read_master import ReadMaster
 from .runs import Walk
 from .transposer import Transposer
+from .vector_unit import VectorUnit
 from .write_master import WriteMaster
 
 __all__ = ["DmaEngine"]
@@ -41,7 +42,8 @@ class DmaEngine(wiring.Component):
       words (``depth`` rows of B side by side, column by column), a row is one or more consecutive words;
     * Y: the rows are the rows of Y, and a step is a tile of columns.
 
-    A list of commands writes the settings of jobs and walks, and waits for events: see `ListPlayer`.
+    A list of commands writes the settings of jobs and walks, and waits for events: see `ListPlayer`. With
+    ``config.vector``, the masters of A, B and Y also serve a `VectorUnit`, while the engine rests.
     """
 
     kind = "dma_engine"
@@ -50,7 +52,7 @@ class DmaEngine(wiring.Component):
         check(config, bus_bytes)
         self.config = config
         self.bus_bytes = bus_bytes
-        self.engine = AxiEngine(config)
+        self.engine = AxiEngine(config.replace(vector=False))
         super().__init__(
             axi_lite("s_axi_ctrl", ADDRESS_BITS)
             | axi4_read("m_axi_a", bus_bytes)
@@ -63,7 +65,8 @@ class DmaEngine(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         engine, bus = self.engine, self.bus_bytes
-        control, switch, player = Control(ADDRESS_BITS - 1), LiteSwitch(ADDRESS_BITS), ListPlayer(bus)
+        control = Control(ADDRESS_BITS - 1, has_vector=self.config.vector)
+        switch, player = LiteSwitch(ADDRESS_BITS), ListPlayer(bus)
         resting = Signal(init=1)
         clear = Signal()  # at once: a burst that is offered in the cycle after a reset would be taken back
         m.d.comb += clear.eq(resting | ResetSignal())
@@ -78,13 +81,24 @@ class DmaEngine(wiring.Component):
             _export(m, self, f"m_axi_{name}", reader, "m", axi4_read("m", bus))
         m.submodules.write_y = place(writer, platform, clear=clear)
         _export(m, self, "m_axi_y", writer, "m", axi4_write("m", bus))
-        y_walks = self._walks(m, platform, control, readers, writer, clear)
+        unit = VectorUnit(bus, cells=self.config.cells) if self.config.vector else None
+        y_walks = self._walks(m, platform, control, readers, writer, clear, unit)
+        busy = control.queued | y_walks | ~writer.empty
+        if unit is not None:
+            m.submodules.vector = place(unit, platform, clear=clear)
+            m.d.comb += [
+                unit.start.eq(control.vector_start),
+                unit.command.eq(control.vector),
+                unit.y_idle.eq(~y_walks & writer.empty),
+                control.vector_busy.eq(unit.busy),
+            ]
+            busy = busy | control.vector_start | unit.busy
         _export(m, self, "s_axi_ctrl", switch, "m0", axi_lite("m0", ADDRESS_BITS))
         _join(m, player, "m", switch, "m1", axi_lite("m", ADDRESS_BITS))
         _join(m, switch, "s0", engine, "s_axi_ctrl", axi_lite("s0", ENGINE_ADDRESS_BITS))
         _join(m, switch, "s1", control, "s", axi_lite("s1", ADDRESS_BITS - 1))
-        self._operands(m, platform, readers, clear)
-        self._results(m, platform, writer, control.halt, clear)
+        self._operands(m, platform, readers, clear, unit)
+        self._results(m, platform, writer, control.halt, clear, unit)
         self._list(m, control, player, readers["list"], resting)
 
         aborts = Signal()  # comes from everywhere, and decides much
@@ -106,7 +120,7 @@ class DmaEngine(wiring.Component):
             control.b_failed.eq(readers["b"].failed),
             control.y_failed.eq(writer.failed),
             control.list_failed.eq(readers["list"].failed),
-            control.y_busy.eq(control.queued | y_walks | ~writer.empty),
+            control.y_busy.eq(busy),
             control.resting.eq(resting & control.halt),
             control.forget.eq(resting),
             self.irq.eq(engine.irq | control.irq),
@@ -121,8 +135,12 @@ class DmaEngine(wiring.Component):
         readers: dict[str, ReadMaster],
         writer: WriteMaster,
         clear: Value,
+        unit: VectorUnit | None,
     ) -> Value:
-        """Walks that make runs for the masters, and the busy signal of Y's walk."""
+        """Walks that make runs for the masters, and the busy signal of Y's walk.
+
+        Each run of the vector unit's Y begins with a word of its own, as those of its A and B do.
+        """
         rows = self.config.rows
         of_a = MapWalk(group=rows, kind="walk_a")
         of_b, of_y = Walk(group=None, kind="walk_b"), Walk(group=rows, kind="walk_y")
@@ -135,10 +153,15 @@ class DmaEngine(wiring.Component):
                 getattr(control, f"{name}_walks").eq(walk.busy),
             ]
             wiring.connect(m, walk.o, runs)
+        if unit is not None:
+            with m.If(unit.busy):
+                m.d.comb += writer.i.payload.mark.last.eq(1)
         return of_y.busy
 
-    def _operands(self, m: Module, platform: object, readers: dict[str, ReadMaster], clear: Value) -> None:
-        """A through the transposer, B as it is, but for the order of its columns."""
+    def _operands(
+        self, m: Module, platform: object, readers: dict[str, ReadMaster], clear: Value, unit: VectorUnit | None
+    ) -> None:
+        """A through the transposer, B as it is, but for the order of its columns; or both to the vector unit."""
         config, engine = self.config, self.engine
         transposer = Transposer(config.rows, self.bus_bytes, depth=config.depth, cells=config.cells)
         columns = SkidBuffer(transposer.o.payload.shape(), kind="column_buffer")
@@ -148,6 +171,13 @@ class DmaEngine(wiring.Component):
         for name, block, end in (("a", transposer, columns), ("b", assembler, assembler)):
             m.submodules[f"{name}_words"] = place(block, platform, clear=clear)
             wiring.connect(m, readers[name].o, block.i)
+            if unit is not None:
+                with m.If(unit.busy):
+                    m.d.comb += [block.i.valid.eq(0), readers[name].o.ready.eq(getattr(unit, name).ready)]
+                m.d.comb += [
+                    getattr(unit, name).payload.eq(readers[name].o.payload),
+                    getattr(unit, name).valid.eq(readers[name].o.valid & unit.busy),
+                ]
             m.d.comb += [
                 getattr(engine, f"s_axis_{name}_tvalid").eq(end.o.valid),
                 getattr(engine, f"s_axis_{name}_tlast").eq(end.o.payload.last),
@@ -161,12 +191,22 @@ class DmaEngine(wiring.Component):
             engine.s_axis_b_tdata.eq(Cat(word[bits * column :][:bits] for column in order)),
         ]
 
-    def _results(self, m: Module, platform: object, writer: WriteMaster, halt: Value, clear: Value) -> None:
-        """Y as it leaves the engine; dropped while it is cleared."""
+    def _results(
+        self, m: Module, platform: object, writer: WriteMaster, halt: Value, clear: Value, unit: VectorUnit | None
+    ) -> None:
+        """Y as it leaves the engine, dropped while it is cleared; or as it leaves the vector unit."""
         engine = self.engine
         gearbox = Gearbox(4 * self.config.lanes, self.bus_bytes)
         m.submodules.y_gearbox = place(gearbox, platform, clear=clear)
         wiring.connect(m, gearbox.o, writer.words)
+        if unit is not None:
+            m.d.comb += unit.y.ready.eq(writer.words.ready & unit.busy)
+            with m.If(unit.busy):
+                m.d.comb += [
+                    gearbox.o.ready.eq(0),
+                    writer.words.valid.eq(unit.y.valid),
+                    writer.words.payload.eq(unit.y.payload),
+                ]
         drops = Signal()
         m.d.sync += drops.eq(halt)
         m.d.comb += [

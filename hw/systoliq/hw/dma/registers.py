@@ -12,8 +12,10 @@ __all__ = [
     "LIST_ENDS",
     "MAP_REGISTERS",
     "OPERANDS",
+    "VECTOR_REGISTERS",
     "WALK_REGISTERS",
     "WALK_WORDS",
+    "dma_registers",
 ]
 
 BASE = 1 << (ADDRESS_BITS - 1)
@@ -201,3 +203,25 @@ DMA_REGISTERS: tuple[Register, ...] = (
     *WALK_REGISTERS,
     *MAP_REGISTERS,
 )
+VECTOR_REGISTERS = (
+    Register(
+        name="VECTOR",
+        offset=0xA4,
+        access="wo",
+        doc="With a vector unit only: start a command of the unit. All walks have A_ROWS rows and one step of "
+        "A_LAST_EXTENT; their addresses and row strides are their own. Refused while DMA_STATUS shows a queued walk or "
+        "y_busy, and while A or B is read; a write of QUEUE is refused while the command runs.",
+        fields=(
+            Field(name="load", lsb=0, bits=1, doc="1 reads tables of 1024 bytes; 0 computes Y."),
+            Field(name="pair", lsb=1, bits=1, doc="A and B are read; otherwise A alone."),
+            Field(name="unsigned", lsb=2, bits=1, doc="Y is uint8; otherwise int8."),
+            Field(name="shift", lsb=8, bits=4, doc="Sums of entries are divided by 2**shift, halves rounded to even."),
+        ),
+    ),
+)
+"""Registers of the masters of an engine with a vector unit, in addition to `DMA_REGISTERS`."""
+
+
+def dma_registers(*, vector: bool) -> tuple[Register, ...]:
+    """The registers of the masters of an engine, with a `vector` unit or without."""
+    return (*DMA_REGISTERS, *VECTOR_REGISTERS) if vector else DMA_REGISTERS

@@ -42,6 +42,8 @@ class EngineConfig:
     ``a``, ``b`` and ``y`` are the formats of a float8 engine, which is output-stationary and has no row table; its
     accumulators hold the exact sum for any K up to `LARGEST`. By default, each job selects int8 or uint8 operands, and
     int8, uint8 or int32 for Y.
+
+    ``vector`` gives a DMA engine of integers a vector unit: see `systoliq.hw.dma.vector_unit.VectorUnit`.
     """
 
     rows: int = 4
@@ -57,6 +59,7 @@ class EngineConfig:
     a: Float8Format | None = None
     b: Float8Format | None = None
     y: Float8Format | None = None
+    vector: bool = False
 
     def __post_init__(self) -> None:
         self._check_formats()
@@ -68,7 +71,7 @@ class EngineConfig:
         if self.dataflow not in DATAFLOWS:
             raise ValueError(f"dataflow must be one of {', '.join(DATAFLOWS)}, not {self.dataflow!r}")
         for field in dataclasses.fields(self):
-            if field.name in ("dataflow", "cells", *_FORMATS):
+            if field.name in ("dataflow", "cells", "vector", *_FORMATS):
                 continue
             value = getattr(self, field.name)
             if not isinstance(value, int) or isinstance(value, bool):
@@ -102,6 +105,10 @@ class EngineConfig:
             raise ValueError(f"{missing[0]} must be float8 as {next(iter(given))} is: a, b and y are, or none of them")
         if given and self.dataflow != "output-stationary":
             raise ValueError(f"dataflow must be output-stationary for float8, not {self.dataflow!r}")
+        if not isinstance(self.vector, bool):
+            raise TypeError(f"vector must be a bool, not {self.vector!r}")
+        if given and self.vector:
+            raise ValueError("vector must be False for float8: the vector unit computes bytes of integers")
 
     def replace(self, **changes: object) -> EngineConfig:
         """Return a copy with ``changes``, validated again."""

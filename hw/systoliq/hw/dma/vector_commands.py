@@ -1,0 +1,126 @@
+"""Commands of the vector unit in a list: operations on bytes by tables, and where their tensors lie in memory."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from systoliq.golden.formats import IntFormat, signed_bits
+from systoliq.golden.network.sum_tables import SumTables
+
+from .commands import CommandList, dma_register, wait_for_masters
+from .registers import BASE, VECTOR_REGISTERS
+from .vector_lane import ENTRY_BITS, LARGEST_SHIFT
+
+__all__ = ["VectorOperation", "VectorPlacement", "vector_commands"]
+
+Array = npt.NDArray[Any]
+_LARGEST_ROWS = (1 << 16) - 1
+_LARGEST_ROW = 1 << 24
+(_VECTOR,) = VECTOR_REGISTERS
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class VectorOperation:
+    """Y of A, or with `pair` of A and B, all tensors of bytes of one shape: see `SumTables.apply`.
+
+    A and B have the format `operand`. Raises ValueError for tables that do not fit the unit.
+    """
+
+    tables: SumTables
+    operand: IntFormat
+    pair: bool
+
+    def __post_init__(self) -> None:
+        for form in (self.operand, self.tables.output):
+            if form.bits != 8:
+                raise ValueError(f"tensors of the vector unit must be int8 or uint8, not {form}")
+        bits = signed_bits(*self.tables.a, *self.tables.b)
+        if bits > ENTRY_BITS:
+            raise ValueError(f"entries of tables must have at most {ENTRY_BITS} bits for the vector unit, not {bits}")
+        if self.tables.shift > LARGEST_SHIFT:
+            raise ValueError(f"shift must be at most {LARGEST_SHIFT} for the vector unit, not {self.tables.shift}")
+
+    @classmethod
+    def lookup(cls, entries: npt.ArrayLike, operand: IntFormat, output: IntFormat) -> VectorOperation:
+        """256 `entries` of `output` by the codes of `operand`, the least first."""
+        given = tuple(int(entry) for entry in np.asarray(entries))
+        return cls(tables=SumTables(a=given, b=(0,) * 256, shift=0, output=output), operand=operand, pair=False)
+
+    @property
+    def memory(self) -> tuple[bytes, ...]:
+        """The table of A, and with `pair` that of B, as they lie in memory: 256 words by the bits of a byte."""
+        order = np.arange(256) ^ (0x80 if self.operand.signed else 0)  # the code of a byte, counted from the least
+        entries = (self.tables.a, self.tables.b)[: 1 + self.pair]
+        return tuple(np.array(table, "<i4")[order].tobytes() for table in entries)
+
+    def apply(self, a: Array, b: Array | None = None) -> Array:
+        """Y of the tensors `a` and `b`."""
+        codes = [x.astype(np.int64) - self.operand.min for x in (a, b) if x is not None]
+        return self.tables.apply(codes[0], codes[1] if self.pair else np.zeros_like(codes[0]))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class VectorPlacement:
+    """Addresses of the tensors and tables of an operation, and strides from one row to the next, all in bytes.
+
+    Each tensor has `rows` rows of `row_bytes` bytes. `b` and `b_table` count for an operation on a pair only.
+    """
+
+    rows: int
+    row_bytes: int
+    a: int
+    a_stride: int
+    y: int
+    y_stride: int
+    a_table: int
+    b: int = 0
+    b_stride: int = 0
+    b_table: int = 0
+
+    def __post_init__(self) -> None:
+        for name, most in (("rows", _LARGEST_ROWS), ("row_bytes", _LARGEST_ROW)):
+            if not 1 <= (value := getattr(self, name)) <= most:
+                raise ValueError(f"{name} must be from 1 to {most}, not {value!r}")
+
+
+def vector_commands(operations: Iterable[tuple[VectorOperation, VectorPlacement]]) -> CommandList:
+    """The list that runs `operations` in order, from masters that are at rest; at its end, all results are in memory.
+
+    Tables that the operation before has left in the unit are not read again.
+    """
+    commands = CommandList()
+    held: object = None
+    for operation, place in operations:
+        operands = "ab" if operation.pair else "a"
+        tables = operation.memory
+        if held != tables:
+            wait_for_masters(commands, "y_busy")
+            for name in operands:
+                _write(commands, f"{name.upper()}_ADDRESS", getattr(place, f"{name}_table"))
+            _start(commands, load=1, pair=operation.pair)
+            held = tables
+        wait_for_masters(commands, "y_busy")
+        _write(commands, "A_ROWS", place.rows)
+        _write(commands, "A_LAST_EXTENT", place.row_bytes - 1)
+        for name in (*operands, "y"):
+            address, stride = getattr(place, name), getattr(place, f"{name}_stride")
+            _write(commands, f"{name.upper()}_ADDRESS", address, stride % (1 << 32))
+        unsigned = not operation.tables.output.signed
+        _start(commands, pair=operation.pair, unsigned=unsigned, shift=operation.tables.shift)
+    wait_for_masters(commands, "y_busy")
+    return commands
+
+
+def _write(commands: CommandList, name: str, *words: int) -> None:
+    commands.write(BASE + dma_register(name).offset, words)
+
+
+def _start(commands: CommandList, **fields: int) -> None:
+    """Start a command of the unit with these fields of the register VECTOR."""
+    word = sum(int(value) << _VECTOR.field(name).lsb for name, value in fields.items())
+    commands.write(BASE + _VECTOR.offset, [word])

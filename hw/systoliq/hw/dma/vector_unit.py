@@ -1,0 +1,143 @@
+"""The vector unit: bytes of one or two tensors in memory become bytes of another, element by element, by tables."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from ..credit import Credit
+from ..delay import delay
+from ..hierarchy import place
+from .fifo import Fifo
+from .realigner import aligned_word
+from .vector_lane import ENTRY_BITS, VectorLane, VectorRounding
+
+__all__ = ["ENTRY_BYTES", "TABLE_BYTES", "VectorCommand", "VectorUnit"]
+
+ENTRY_BYTES = 4
+TABLE_BYTES = 256 * ENTRY_BYTES
+"""Bytes of a table in memory: an entry for each byte, by its bits, whose lowest `ENTRY_BITS` bits count."""
+_WAITING = 16  # words that have entered the lanes and have not left
+
+VectorCommand = data.StructLayout({"load": 1, "pair": 1, "unsigned": 1, "shift": 4})
+"""What to do with the words of A, and with ``pair`` of B: with ``load``, they are tables; otherwise elements, whose
+results are saturated to int8, or to uint8 with ``unsigned``, after a shift by ``shift``."""
+
+
+class VectorUnit(wiring.Component):
+    """``bus_bytes`` lanes (see `VectorLane`) between the readers of A and B and the writer of Y.
+
+    ``start`` begins ``command``, which need not stay. ``busy`` is 1 from the cycle after ``start`` until the last word
+    of A's walk has been used, all results have left and ``y_idle`` is 1. With ``pair``, a word of ``b`` goes with each
+    word of ``a``. ``y`` has a word of results for each word of ``a``, one a cycle.
+    """
+
+    def __init__(self, bus_bytes: int, *, cells: str) -> None:
+        self.bus_bytes = bus_bytes
+        self.cells = cells
+        self.kind = f"vector_unit_{8 * bus_bytes}"
+        word = stream.Signature(aligned_word(bus_bytes))
+        super().__init__(
+            {
+                "start": In(1),
+                "command": In(VectorCommand),
+                "busy": Out(1),
+                "y_idle": In(1),
+                "a": In(word),
+                "b": In(word),
+                "y": Out(stream.Signature(8 * bus_bytes)),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        command = Signal(VectorCommand, reset_less=True)
+        busy, reads, enters, loads, taken = (
+            Signal(name=name) for name in ("working", "reads", "enters", "loads", "taken")
+        )
+        under_way = self._lanes(m, platform, enters, loads, taken, command)
+        both = reads & self.a.valid & (self.b.valid | ~command.pair)
+        m.d.comb += [
+            self.busy.eq(busy),
+            enters.eq(both & ~command.load & self._room.any),
+            loads.eq(both & command.load),
+            self.a.ready.eq(taken),
+            self.b.ready.eq(taken & command.pair),
+        ]
+        with m.If(self.start):
+            m.d.sync += [busy.eq(1), reads.eq(1), command.eq(self.command)]
+        with m.Else():
+            with m.If(taken & self.a.payload.last & self.a.payload.mark.last):
+                m.d.sync += reads.eq(0)
+            with m.If(~reads & ~under_way & self.y_idle):
+                m.d.sync += busy.eq(0)
+        return m
+
+    def _lanes(
+        self, m: Module, platform: object, enters: Signal, loads: Signal, taken: Signal, command: data.View
+    ) -> Value:
+        """The lanes, and a FIFO that has room for all that is in them; whether anything is left between there and
+        ``y``.
+        """
+        lanes = [VectorLane(cells=self.cells) for _ in range(self.bus_bytes)]
+        fifo = Fifo(8 * self.bus_bytes, depth=_WAITING, cells=self.cells, kind=f"result_fifo_{8 * self.bus_bytes}")
+        m.submodules.fifo = place(fifo, platform)
+        wiring.connect(m, fifo.o, wiring.flipped(self.y))
+        left = Signal(name="left")
+        m.d.sync += left.eq(fifo.o.valid & fifo.o.ready)
+        self._room = Credit(m, _WAITING, name="room", full=True, give=left, take=enters)
+        count = Signal(range(_WAITING + 1), name="under_way")
+        m.d.sync += count.eq(count + enters - left)
+        m.d.comb += [
+            fifo.i.valid.eq(delay(m, enters, lanes[0].latency, name="entered", reset_less=False)),
+            fifo.i.payload.eq(Cat(lane.y for lane in lanes)),
+        ]
+        rounding, entries = _rounding(m, command), self._entries(m, enters, loads, taken)
+        for index, lane in enumerate(lanes):
+            m.submodules[f"lane_{index}"] = place(lane, platform)
+            m.d.comb += [
+                lane.a.eq(self.a.payload.data[8 * index :][:8]),
+                lane.b.eq(self.b.payload.data[8 * index :][:8]),
+                lane.read.eq(enters),
+                lane.rounding.eq(rounding),
+                lane.load_a.eq(entries["load"]),
+                lane.load_b.eq(entries["load"] & command.pair),
+                lane.at.eq(entries["at"]),
+                lane.entry_a.eq(entries["a"]),
+                lane.entry_b.eq(entries["b"]),
+            ]
+        return count.any()
+
+    def _entries(self, m: Module, enters: Signal, loads: Signal, taken: Signal) -> dict[str, Signal]:
+        """Entries of the tables, one after the other; and when a word of memory is used up."""
+        parts = self.bus_bytes // ENTRY_BYTES
+        part = Signal(range(max(parts, 2)))
+        place_of = Signal(8, name="next_at")
+        entries = {"load": Signal(name="load"), "at": Signal(8, name="at", reset_less=True)}
+        m.d.comb += taken.eq(enters | (loads & (part == parts - 1)))
+        m.d.sync += [entries["load"].eq(loads), entries["at"].eq(place_of)]
+        with m.If(loads):
+            m.d.sync += [place_of.eq(place_of + 1), part.eq(Mux(part == parts - 1, 0, part + 1))]
+        with m.If(self.start):
+            m.d.sync += [place_of.eq(0), part.eq(0)]
+        for name in "ab":
+            word = getattr(self, name).payload.data
+            entries[name] = entry = Signal(ENTRY_BITS, name=f"entry_{name}", reset_less=True)
+            choices = Array(word[8 * ENTRY_BYTES * index :][:ENTRY_BITS] for index in range(parts))
+            m.d.sync += entry.eq(choices[part])
+        return entries
+
+
+def _rounding(m: Module, command: data.View) -> Signal:
+    """What the lanes need of a command, a cycle later."""
+    rounding = Signal(VectorRounding, reset_less=True)
+    one = (Const(1, 1) << command.shift)[: len(rounding.even)]
+    m.d.sync += [
+        rounding.shift.eq(command.shift),
+        rounding.unsigned.eq(command.unsigned),
+        rounding.pair.eq(command.pair),
+        rounding.even.eq(Mux(command.shift == 0, 0, one)),
+        rounding.half.eq(Mux(command.shift == 0, 0, (one >> 1) - 1)),
+    ]
+    return rounding
