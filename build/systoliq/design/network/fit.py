@@ -24,31 +24,35 @@ def check_fit(plan: Plan, estimates: Mapping[str, Estimate], part: Target, asked
 
     Raises TooLargeError.
     """
-    if short := list(_short(plan, estimates, part, asked.cells)):
-        raise TooLargeError(f"the plan does not fit {part.title}: it needs {', and '.join(short)}; {_advice(asked)}")
+    if short := dict(_short(plan, estimates, part, asked.cells)):
+        needs = ", and ".join(short.values())
+        advice = _advice(asked, memory="ram" in short)
+        raise TooLargeError(f"the plan does not fit {part.title}: it needs {needs}; {advice}")
 
 
-def _short(plan: Plan, estimates: Mapping[str, Estimate], part: Target, cells: str) -> Iterator[str]:
+def _short(plan: Plan, estimates: Mapping[str, Estimate], part: Target, cells: str) -> Iterator[tuple[str, str]]:
+    """Yield each resource that is short, with what the plan needs of it and what the part has."""
     room = part.capacity
     if cells != "portable" and cells not in PACKED_BITS and plan.dsp > room.get("dsp", plan.dsp):
         requantizers = sum(stage.requantizer_dsp for stage in plan.stages)
         share = f", {requantizers} of them for requantizers," if requantizers else ""
-        yield f"{plan.dsp} multiplier cells{share} where there are {room['dsp']}"
+        yield "dsp", f"{plan.dsp} multiplier cells{share} where there are {room['dsp']}"
     sites = sum(each.lut_sites for each in estimates.values())
     if sites / (1 + LUT_ERROR) > room.get("lut_sites", sites):
-        yield f"about {sites} LUT sites where there are {room['lut_sites']}"
+        yield "lut_sites", f"about {sites} LUT sites where there are {room['lut_sites']}"
     blocks = sum(each.ram for each in estimates.values())
     if min(blocks / (1 + LUT_ERROR), blocks - RAM_ERROR * len(estimates)) > room.get("ram", blocks):
-        yield f"about {blocks} memory blocks where there are {room['ram']}"
+        yield "ram", f"about {blocks} memory blocks where there are {room['ram']}"
 
 
-def _advice(asked: NetworkOptions) -> str:
-    """Options to change."""
+def _advice(asked: NetworkOptions, *, memory: bool) -> str:
+    """Return the options to change, and the engine where ``memory`` is what does not fit."""
     if asked.plan is not None:
         return f"take smaller cols or depth in {asked.plan}, or a larger part"
     if asked.throughput is not None:
         return f"ask for a throughput below {asked.throughput:g}, or take a larger part"
     if asked.multipliers is None and asked.luts is None:
-        return "no plan takes less: take a larger part, or fewer bits (systoliq explore --bits)"
+        advice = "no plan takes less: take a larger part, or fewer bits (systoliq explore --bits)"
+        return f"{advice}, or the engine, whose weights lie in external memory (systoliq compile)" if memory else advice
     turned = "luts" if asked.luts else "multipliers"
     return f"ask for fewer {turned}, or take a larger part"
