@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from onnxruntime import InferenceSession, SessionOptions
 
 from systoliq.accelerate.images import golden_outputs, images_of
+from systoliq.board.boards import BOARDS
 from systoliq.cli.main import cli
 from systoliq.design import open_source
 from systoliq.design.digits_cnn import INT8_MODEL
@@ -179,6 +180,7 @@ def test_a_float_model_that_is_no_network(tmp_path):
         "m.onnx cannot be one network in hardware: node 'pool': all windows must count the same number of pixels"
         in result.stderr
     )
+    assert f"systoliq partition {tmp_path / 'out/m_int8.onnx'} --out DIR" in result.stderr
     assert result.stderr.count("\n") == 1
 
 
@@ -187,11 +189,22 @@ def test_a_board_that_is_too_small(tmp_path):
     words = ["build", "digits-cnn", "--board", "icebreaker", "--multipliers", "64", "--out", tmp_path / "out"]
     result = CliRunner().invoke(cli, [*map(str, words), "--until", "plan"])
     assert result.exit_code == 2
-    text = "the boards that it fits: ulx3s-85f"
+    text = "; not known before synthesis: tang-nano-9k, tang-nano-20k"  # no estimates of Gowin
+    fits = result.stderr.partition("the boards that it fits: ")[2].partition(";")[0].split(", ")
+    assert "ulx3s-85f" in fits
+    rooms = [BOARDS[name].target.capacity["lut_sites"] for name in fits]
+    assert rooms == sorted(rooms)
     assert text in result.stderr
     page = (tmp_path / "out/report.html").read_text()
     assert "fits: NO, icebreaker" in page
     assert text in page
+
+
+def test_a_part_without_estimates_is_not_said_to_fit(tmp_path):
+    words = ["build", "digits-cnn", "--board", "tang-nano-9k", "--out", tmp_path / "out", "--until", "plan"]
+    result = CliRunner().invoke(cli, [*map(str, words)])
+    assert result.exit_code == 0
+    assert "fits        not known before synthesis, tang-nano-9k" in result.stdout
 
 
 def test_images_of_presets_and_their_golden_outputs():

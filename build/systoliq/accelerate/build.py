@@ -166,29 +166,35 @@ class Build:
         try:
             return self.make_design(self.source, board.name)
         except TooLargeError as error:
-            fits = [name for name in BOARDS if name != board.name and self._fits(name)]
-            others = f"the boards that it fits: {', '.join(fits)}" if fits else "it fits no other board"
-            raise TooLargeError(f"{error}; by the same estimates, {others}") from error
+            raise TooLargeError(f"{error}; {self._other_boards(board.name)}") from error
 
     @property
     def _advice(self) -> str:
         """Options to change if the part is too small although its plan fitted."""
-        turns, room = [], self.wanted.board.target.capacity.get("lut_sites", 0)
+        turns, room = [], lut_sites(self.wanted.board.name)
         if self.float_model is not None:
             turns += ["--power-of-two"] if not self.wanted.power_of_two else []
             turns += ["--weight-bits 4"] if self.wanted.weight_bits > 4 else []
-        larger = [name for name, board in BOARDS.items() if board.target.capacity.get("lut_sites", 0) > room]
-        if larger := [name for name in larger if self._fits(name)]:
-            turns.append(f"a larger board ({', '.join(larger)})")
+        larger = [name for name in BOARDS if lut_sites(name) > room and self._fits(name)]
+        if larger:
+            turns.append(f"a larger board ({', '.join(sorted(larger, key=lut_sites))})")
         return ", ".join([*turns, "fewer --multipliers, or a lower --throughput"])
 
-    def _fits(self, board: str) -> bool:
-        """Return whether a plan fits this board, by the planner's estimates."""
+    def _other_boards(self, board: str) -> str:
+        """Return which boards other than `board` a plan fits, smallest first, and which have no estimates."""
+        found = {name: self._fits(name) for name in sorted(BOARDS, key=lut_sites) if name != board}
+        fits, unknown = ([name for name, each in found.items() if each is value] for value in (True, None))
+        text = f"the boards that it fits: {', '.join(fits)}" if fits else "it fits no other board"
+        left = f"; not known before synthesis: {', '.join(unknown)}" if unknown else ""
+        return f"by the same estimates, {text}{left}"
+
+    def _fits(self, board: str) -> bool | None:
+        """Return whether a plan fits this board, by the planner's estimates; None if there are none for its part."""
         try:
-            self.make_design(self.source, board)
+            stages = self.make_design(self.source, board).stages
         except InputError:
             return False
-        return True
+        return True if not stages or is_estimated(stages) else None
 
     @functools.cached_property
     def all_images(self) -> Images:
@@ -242,7 +248,9 @@ class Build:
             self._kept.save()
             if made.hardware.reasons:
                 raise InputError(
-                    f"{wanted.source} cannot be one network in hardware: {'; '.join(made.hardware.reasons)}"
+                    f"{wanted.source} cannot be one network in hardware: {'; '.join(made.hardware.reasons)}. Change "
+                    f"the model, or build its largest part: systoliq partition {wanted.out / self.quantized_file} "
+                    "--out DIR"
                 )
             accuracy = None if made.accuracy is None else made.accuracy.as_json()
             return {"calibration": made.calibration, "random": made.random, "accuracy": accuracy,
@@ -344,6 +352,16 @@ class Build:
             return {**made.report.as_json(), "rows": made.report.rows()}
 
         return content_key(self._design_key, str(wanted.mhz), str(wanted.baud), str(wanted.seed)), [BITSTREAM], make
+
+
+def lut_sites(board: str) -> int:
+    """Return the LUT sites of the part of a board."""
+    return BOARDS[board].target.capacity.get("lut_sites", 0)
+
+
+def is_estimated(stages: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether the planner estimated the sizes of these stages of a plan, beside multiplier cells."""
+    return "lut_sites" in stages[0]
 
 
 def _code() -> str:

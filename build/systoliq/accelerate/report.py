@@ -13,7 +13,7 @@ from systoliq.markup import table
 
 from ..explore.page import page
 from ..verify import BASES
-from .build import BITSTREAM, PACKAGE, SAMPLES, STEPS, Build
+from .build import BITSTREAM, PACKAGE, SAMPLES, STEPS, Build, is_estimated
 
 __all__ = ["REPORT_FILE", "answer_rows", "report_html"]
 
@@ -76,6 +76,11 @@ def _fits(build: Build, figures: Mapping[str, Any]) -> str:
     if "synthesize" in figures:
         return f"yes, {board}, after synthesis; not placed and routed yet"
     if "plan" in figures:
+        stages = figures["plan"].get("stages")
+        if stages and not is_estimated(stages):
+            return (
+                f"not known before synthesis, {board}: the planner has estimates of multiplier cells only for this part"
+            )
         return f"yes, {board}, by the plan's estimates; not synthesized yet"
     return f"not known yet, {board}"
 
