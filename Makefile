@@ -7,9 +7,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO_STAMP := $(VENV)/.demo_installed
 PYTEST_ARGS ?= -n auto --dist worksteal
-# Seconds of CPU that an unmarked test may take: 10, on a machine that may be slower, and of the first ones on an empty
-# cache also the 20 of Verilator's runtime.
-CPU_LIMIT ?= 60
+# Seconds of CPU that an unmarked test may take: 10, on a machine that may be slower. Verilator's runtime and Yosys,
+# which an empty cache does not have, are compiled before the tests.
+CPU_LIMIT ?= 30
 
 .PHONY: help venv demo demo-soc test test-slow soak fuzz lint format bench bench-area prove mutants mutants-python docs clean
 
@@ -47,10 +47,12 @@ demo-soc: $(STAMP) ## a RISC-V drives the engine: firmware, bus and engine simul
 
 test: lint ## lint, types and all tests but the slow ones
 	@$(BIN)/python -m systoliq.sim verilator c++ libpython icarus make perl
+	$(BIN)/python -m tests.support.prepare
 	$(BIN)/python -m pytest $(PYTEST_ARGS) --cpu-limit $(CPU_LIMIT)
 
 test-slow: $(STAMP) ## the slow tests: proofs, netlists, networks in RTL
 	@$(BIN)/python -m systoliq.sim verilator c++ libpython icarus make perl
+	$(BIN)/python -m tests.support.prepare
 	$(BIN)/python -m pytest $(PYTEST_ARGS) -m "slow and not soak"
 
 soak: $(STAMP) ## 2000 random jobs on 40 random engines, both simulators

@@ -15,7 +15,7 @@ import pytest
 from systoliq.sim import verilator
 from systoliq.sim.tools import find, missing_text
 
-from .support import cpu_time, emissions, yosys
+from .support import cpu_time, emissions, prepare, yosys
 
 if TYPE_CHECKING:
     from click.testing import Result
@@ -56,7 +56,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
     Designs of unmarked tests are compiled without optimization, which takes half the time; runs of slow ones are long.
     """
-    verilator.BENCH_FLAGS = verilator.DESIGN_FLAGS if item.get_closest_marker("slow") else ("-O0",)
+    verilator.BENCH_FLAGS = verilator.DESIGN_FLAGS if item.get_closest_marker("slow") else prepare.QUICK_FLAGS
     replaces = "monkeypatch" in getattr(item, "fixturenames", ())
     if replaces:
         emissions.forget()

@@ -1,10 +1,10 @@
-"""Emissions kept for a process: the same text for the same design, and for no other one."""
+"""Blocks kept for a process: the same text for the same block, in whatever design, and for no other one."""
 
 from __future__ import annotations
 
 import pytest
-from amaranth.hdl import Module
-from amaranth.lib import wiring
+from amaranth.hdl import Module, Value, signed
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from systoliq.hw.hierarchy import Emission, place
@@ -30,7 +30,19 @@ class Adder(wiring.Component):
 
 
 class Top(Adder):
-    """A block in a top."""
+    """A block in a top, and in another block of it."""
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.part = place(Adder(self.addend), platform)
+        m.submodules.pair = place(Pair(self.addend), platform)
+        return m
+
+
+class Pair(Adder):
+    """A block that places the same block again."""
+
+    kind = "pair"
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -38,10 +50,35 @@ class Top(Adder):
         return m
 
 
-def emit(addend: int, name: str = "top") -> tuple[str, dict[str, list[str]], int]:
+class Other(Top):
+    """Another top with the same blocks, in another order."""
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.pair = place(Pair(self.addend), platform)
+        m.submodules.part = place(Adder(self.addend), platform)
+        return m
+
+
+class Mover(wiring.Component):
+    """A block to which shapes are bits, but for the names of its wires."""
+
+    kind = "mover"
+    moves_bits = True
+
+    def __init__(self, shape: object) -> None:
+        super().__init__({"a": In(shape), "y": Out(shape)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.d.comb += Value.cast(self.y).eq(Value.cast(self.a))
+        return m
+
+
+def emit(addend: int, name: str = "top", top: type[Top] = Top) -> tuple[str, dict[str, list[str]], int]:
     before = Adder.elaborated
     emission = Emission(name)
-    return emission.rtlil(Top(addend), name), emission.ports, Adder.elaborated - before
+    return emission.rtlil(top(addend), name), emission.ports, Adder.elaborated - before
 
 
 def test_a_design_is_elaborated_once():
@@ -49,6 +86,25 @@ def test_a_design_is_elaborated_once():
     text, ports, elaborated = emit(3)
     assert elaborated == 1
     assert emit(3) == (text, ports, 0)
+
+
+def test_a_block_of_another_design_is_not_elaborated_again():
+    """In the order of its own design, which is what comes without anything kept."""
+    emissions.forget()
+    alone, ports, elaborated = emit(3, top=Other)
+    assert elaborated == 1
+    emissions.forget()
+    emit(3)
+    text, found, elaborated = emit(3, top=Other)
+    assert elaborated == 0
+    assert (text, list(found.items())) == (alone, list(ports.items()))
+
+
+def test_wires_have_the_names_of_their_own_shapes():
+    """Amaranth takes the two layouts for the same: elements of their elements are signed in one of them only."""
+    shapes = [data.ArrayLayout(data.ArrayLayout(element, 2), 1) for element in (8, signed(8))]
+    texts = [Emission("top").rtlil(Mover(shape), "top") for shape in shapes]
+    assert [" signed " in text for text in texts] == [False, True]
 
 
 @pytest.mark.parametrize("other", [(4, "top"), (3, "other")])

@@ -18,6 +18,8 @@ from systoliq.package.waivers import WAIVERS
 from systoliq.sim.tools import find
 from systoliq.synth.tools import find_yosys
 
+from ..support.testbenches import one_round
+
 PACKAGES = {
     "resnet8-fc": ["resnet8-fc"],
     "two rows, tiles, depth 3": ["resnet8-fc", "--rows", "2", "--cols", "4", "--depth", "3"],
@@ -68,12 +70,15 @@ def test_the_testbench_passes(arguments, call, tmp_path):
 
 @pytest.mark.sampled(99)
 @pytest.mark.simulator
+@pytest.mark.parametrize("whole", [pytest.param(True, marks=pytest.mark.slow), False])
 @pytest.mark.parametrize("options", LAYERS.values(), ids=LAYERS)
-def test_the_testbench_of_a_layer_file_passes(options, call, arrays, save, tmp_path):
+def test_the_testbench_of_a_layer_file_passes(options, whole, call, arrays, save, tmp_path):
+    """With each of its phases once, or as often as it says."""
     sidecar = emit(call, tmp_path / "out", save("my layer.npz", **arrays), *options)
     assert sidecar["top"] == ("tiny" if options else "my_layer")
     assert sidecar["parameters"]["row_sums"]  # its zero points are those that cost the most
-    assert run_testbench(tmp_path / "out", tmp_path).startswith("PASS: ")
+    out = tmp_path / "out"
+    assert run_testbench(out if whole else one_round(out), tmp_path).startswith("PASS: ")
 
 
 # Bugs at the edge: what the top makes of the ports of the right module.

@@ -1,4 +1,4 @@
-"""Emissions kept for a process: a design that was emitted before is not elaborated again.
+"""Blocks kept for a process: a block that was emitted before is not elaborated again, in whatever design it stands.
 
 What is kept is found by the name and by `configuration`, by which an `Emission` tells blocks apart. Tests that replace
 parts of systoliq by pytest's `monkeypatch` find nothing and leave nothing.
@@ -6,52 +6,129 @@ parts of systoliq by pytest's `monkeypatch` find nothing and leave nothing.
 
 from __future__ import annotations
 
-from collections import deque
-from typing import Any, NamedTuple
+import dataclasses
+from collections import OrderedDict
+from collections.abc import Iterator
+from weakref import WeakKeyDictionary
 
+from amaranth.hdl import Instance, Shape, ShapeCastable, Value
 from amaranth.lib import wiring
 
 from systoliq.hw.hierarchy import Emission, Written, configuration, mark_used
 
 __all__ = ["forget", "keep"]
 
-COUNT = 100
-SIZE = 3_000_000  # characters of RTLIL; larger ones are few, and not repeated
+SIZE = 100_000_000  # characters of RTLIL in all
 
 
-class Kept(NamedTuple):
-    """What an emission of a top was made from, and gave."""
+@dataclasses.dataclass(eq=False)
+class Kept:
+    """What a module was made from and gave, and the modules that it places, in the order of their first places."""
 
     name: str
     made_from: dict[str, object]
-    text: str
-    ports: dict[str, list[str]]
-    written: list[Written]
+    shapes: list[str]
+    ports: list[str]
+    text: str = ""
+    placed: dict[str, Kept] = dataclasses.field(default_factory=dict)
+    written: Written | None = None
+
+    def below(self) -> Iterator[Kept]:
+        """All modules that this one needs."""
+        for each in self.placed.values():
+            yield each
+            yield from each.below()
 
 
-kept: deque[Kept] = deque(maxlen=COUNT)
+@dataclasses.dataclass
+class State:
+    """Of one emission: its modules, and those that are being converted, the innermost last."""
+
+    modules: dict[str, Kept] = dataclasses.field(default_factory=dict)
+    open: list[Kept] = dataclasses.field(default_factory=list)
+
+
+kept: OrderedDict[tuple[str, type], list[Kept]] = OrderedDict()
+states: WeakKeyDictionary[Emission, State] = WeakKeyDictionary()
+convert = Emission._convert
+instance = Emission.instance
 
 
 def forget() -> None:
-    """Forget all emissions."""
+    """Forget all blocks."""
     kept.clear()
 
 
 def keep() -> None:
-    """Let `Emission.rtlil` keep what it gives."""
-    convert = Emission.rtlil
+    """Let each `Emission` keep the blocks that it converts."""
+    Emission._convert = convert_once  # type: ignore[method-assign]
+    Emission.instance = recorded_instance  # type: ignore[method-assign]
 
-    def rtlil(self: Emission, top: wiring.Component, name: str) -> str:
-        made_from: Any = type(top), configuration(top)
-        for each in kept:
-            if each.name == name and each.made_from == made_from:
-                mark_used(top)
-                self.ports.update(each.ports)
-                self.written += each.written
-                return each.text
-        text = convert(self, top, name)
-        if len(text) < SIZE:
-            kept.append(Kept(name, made_from, text, dict(self.ports), list(self.written)))
-        return text
 
-    Emission.rtlil = rtlil  # type: ignore[method-assign]
+def convert_once(emission: Emission, component: wiring.Component, name: str) -> str:
+    """RTLIL of ``component`` as module ``name``: what was kept of an equal one, or converted and kept."""
+    state = states.setdefault(emission, State())
+    made_from = emission._made_from.get(name) or configuration(component)
+    described = shapes(component)
+    for found in kept.get((name, type(component)), ()):
+        if (found.made_from, found.shapes) == (made_from, described) and agrees(emission, found):
+            mark_used(component)
+            return adopt(emission, state, found)
+    new = Kept(name, made_from, described, [])
+    state.open.append(new)
+    new.text = convert(emission, component, name)
+    state.open.pop()
+    new.ports = emission.ports[name]
+    state.modules[name] = new
+    kept.setdefault((name, type(component)), []).append(new)
+    while sum(len(each.text) for same in kept.values() for each in same) > SIZE:
+        kept.popitem(last=False)
+    return new.text
+
+
+def recorded_instance(emission: Emission, component: wiring.Component, *, clear: Value | None = None) -> Instance:
+    """An instance as `Emission.instance` gives it, noted in the module that places it."""
+    name = f"{emission.prefix}_{component.kind}"
+    made = instance(emission, component, clear=clear)
+    state = states.setdefault(emission, State())
+    if name not in state.modules:  # a module that its component writes itself
+        text, ports = emission._modules[name], emission.ports[name]
+        state.modules[name] = Kept(name, emission._made_from[name], [], ports, text, written=emission.written[-1])
+    if state.open:
+        state.open[-1].placed[name] = state.modules[name]
+    return made
+
+
+def shapes(component: wiring.Component) -> list[str]:
+    """The signature of ``component`` and all shapes among its attributes, and those of its parts.
+
+    In full, for `configuration` does without them where a block ``moves_bits``, and layouts are equal in Amaranth
+    where elements of their elements are signed in one of them only. The names of wires follow from them all the same.
+    """
+    found = [repr(component.signature)]
+    for part in vars(component).values():
+        for each in part if isinstance(part, list) else [part]:
+            if isinstance(each, wiring.Component):
+                found += shapes(each)
+            elif isinstance(each, Shape | ShapeCastable):
+                found.append(repr(each))
+    return found
+
+
+def agrees(emission: Emission, found: Kept) -> bool:
+    """Whether no module of another block has a name of one that ``found`` needs: `Emission` refuses that by itself."""
+    known = emission._made_from
+    return all(each.name not in known or known[each.name] == each.made_from for each in found.below())
+
+
+def adopt(emission: Emission, state: State, found: Kept) -> str:
+    """Give ``emission`` what ``found`` and the modules below left in an emission before, in the same order."""
+    state.modules[found.name] = found
+    emission.ports[found.name] = found.ports
+    for each in found.placed.values():
+        emission._made_from.setdefault(each.name, each.made_from)
+        if each.name not in emission._modules:
+            if each.written is not None:
+                emission.written.append(each.written)
+            emission._modules[each.name] = adopt(emission, state, each)
+    return found.text

@@ -14,7 +14,7 @@ import pytest
 from systoliq.sim.system import SystemSimulation
 from systoliq.sim.tools import find, missing_text
 
-__all__ = ["first_phase", "icarus", "put", "verilated", "verilator", "wrapped"]
+__all__ = ["first_phase", "icarus", "one_round", "put", "verilated", "verilator", "wrapped"]
 
 
 def put(folder: Path, files: Mapping[str, bytes], verilog: str | None = None) -> Path:
@@ -43,6 +43,17 @@ def first_phase(folder: Path) -> Path:
     """The package in `folder` with a testbench that ends after phase 0; the later ones take most of its time."""
     path = folder / "engine_tb.v"
     text, count = re.subn(r"localparam LAST_PHASE = 3;", "localparam LAST_PHASE = 0;", path.read_text())
+    assert count == 1
+    path.write_text(text)
+    return folder
+
+
+def one_round(folder: Path) -> Path:
+    """The package of a layer in `folder` with a testbench that has each phase once; small layers repeat those with
+    stalls.
+    """
+    (path,) = folder.glob("*_tb.v")
+    text, count = re.subn(r"localparam ROUNDS = \d+;", "localparam ROUNDS = 1;", path.read_text())
     assert count == 1
     path.write_text(text)
     return folder

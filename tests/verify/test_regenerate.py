@@ -12,7 +12,6 @@ import onnx
 import pytest
 
 from systoliq.api import LayerDesign, LayerOptions, MatMulLayer, NetworkOptions, open_source, write_package
-from systoliq.design.digits_cnn import INT8_MODEL
 from systoliq.design.network import NetworkDesign
 from systoliq.golden import IntFormat
 from systoliq.golden.archive import npz_bytes, read_arrays
@@ -23,6 +22,7 @@ from systoliq.verify import verify_package
 from systoliq.verify.package import ARRAYS_BYTES
 
 from ..hw.network import small_networks as small
+from ..onnx.network import oracle
 from .forging import Forgery, forged
 from .test_verify import seal
 
@@ -103,11 +103,11 @@ def test_the_command_refuses_what_the_derivation_alone_accepts(packages, call, t
 
 
 def test_a_layer_that_was_replaced_everywhere_is_refused_with_the_right_source(call, tmp_path):
-    layer = open_source("resnet8-fc").layer
-    b = layer.b.copy()
-    b[5, 7] ^= 1
-    np.savez(tmp_path / "right.npz", **layer.arrays())
-    np.savez(tmp_path / "other.npz", **{**layer.arrays(), "b": b})
+    b, scales = np.int8([[3, -4], [1, 2]]), {"a_scale": 0.3, "b_scale": 0.2, "y_scale": 0.7}
+    right = {name: np.float32(scale) for name, scale in scales.items()}
+    right |= {"b": b, "a_zero_point": np.uint8(3), "b_zero_point": np.int8(0), "y_zero_point": np.int8(1)}
+    np.savez(tmp_path / "right.npz", **right)
+    np.savez(tmp_path / "other.npz", **right | {"b": b ^ np.int8([[0, 0], [1, 0]])})
     for name in ("right", "other"):
         write_package(open_source(str(tmp_path / f"{name}.npz"), name=NAME), tmp_path / name)
     said = [call("verify", tmp_path / name) for name in ("right", "other")]
@@ -154,18 +154,24 @@ def test_sums_without_a_certificate_are_compared(call, arrays, save, tmp_path):
     assert "refused: more.v: systoliq" in result.output
 
 
+MODEL = """g (int8[N, 2, 5, 5] a) => (int8[N, 2, 2, 2] y) {
+    c = QLinearConv(a, s, z, w, ws, z, s, z)
+    p = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(c)
+    y = QLinearConv(p, s, z, v, ws, z, s, z)
+}"""
+
+
 @pytest.fixture(scope="module")
 def networks(tmp_path_factory):
     """A model in ONNX and its package; and the package of it with another weight."""
     folder = tmp_path_factory.mktemp("networks")
-    model = onnx.load(INT8_MODEL)
-    onnx.save(model, folder / "right.onnx")
-    weights = next(each for each in model.graph.initializer if len(each.dims) == 4)
-    content = onnx.numpy_helper.to_array(weights).copy()
-    content.flat[5] ^= 1
-    weights.CopyFrom(onnx.numpy_helper.from_array(content, weights.name))
-    onnx.save(model, folder / "other.onnx")
-    for name in ("right", "other"):
+    rng = np.random.default_rng(7)
+    w, v = (rng.integers(-128, 128, shape).astype(np.int8) for shape in ((3, 2, 2, 2), (2, 3, 1, 1)))
+    constants = {"s": np.float32(0.1), "z": np.int8(0), "ws": np.float32(0.01), "w": w, "v": v}
+    other = w.copy()
+    other.flat[5] ^= 1
+    for name, weights in (("right", w), ("other", other)):
+        oracle.write(folder / f"{name}.onnx", MODEL, constants | {"w": weights})
         write_package(
             open_source(str(folder / f"{name}.onnx"), NetworkOptions(multipliers=8), name="net"), folder / name
         )
