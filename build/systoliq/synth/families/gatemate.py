@@ -49,7 +49,7 @@ GATEMATE = Family(
             "ram": {"RAM_HALF": 1},
         },
         output="",
-        seconds=0.1,
+        seconds=0.012,
     ),
     packing=Packing(
         constraints="top.ccf",
@@ -80,4 +80,5 @@ GATEMATE = Family(
         constant_bit=1.9,
         written_bit=16,
     ),
+    netlists={"gatemate": "gatemate-a1"},
 )
