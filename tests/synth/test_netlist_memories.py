@@ -1,4 +1,4 @@
-"""Memory blocks that Yosys infers on Nexus and GateMate: netlists, by the models of their cells, read what was written."""
+"""Memory blocks that Yosys infers on Nexus and GateMate: netlists, by models of the cells, read what was written."""
 
 from __future__ import annotations
 

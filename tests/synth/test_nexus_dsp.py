@@ -1,4 +1,4 @@
-"""The fault of LATTICE_DSP_NEXUS that docs/yosys_lattice_dsp_nexus.md reports: its design, with and without, simulated."""
+"""The fault of LATTICE_DSP_NEXUS that docs/yosys_lattice_dsp_nexus.md reports: its design, with and without it."""
 
 from __future__ import annotations
 
