@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOVES",
+    "BetweenMultiplesError",
     "Given",
     "NotTakenError",
     "StaysFloatError",
@@ -41,6 +42,10 @@ MOVES = ("Identity", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze")
 
 class NotTakenError(Exception):
     """Why a product cannot be a layer, in words that name the tensor or the node."""
+
+
+class BetweenMultiplesError(NotTakenError):
+    """A bias is no whole multiple of the unit of its product."""
 
 
 class StaysFloatError(NotTakenError):

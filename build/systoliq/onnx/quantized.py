@@ -15,6 +15,7 @@ from .graph import Graph
 from .narrow import format_of, is_integer
 from .node import (
     MOVES,
+    BetweenMultiplesError,
     NotTakenError,
     StaysFloatError,
     attribute,
@@ -37,6 +38,7 @@ __all__ = [
     "follow_output",
     "output_type",
     "parameters_of",
+    "real_bias",
     "weights",
 ]
 
@@ -111,30 +113,47 @@ def bias_of(
     """
     with np.errstate(over="ignore", invalid="ignore"):
         unit = np.broadcast_to((a.scale.reshape(()) * b.scale.reshape(-1)).astype(np.float32), n)
+    stored, scale, zero_point = _bias_parts(graph, name)
+    if stored is None:
+        row = _row(scale, n)
+        return _rounded(row, unit) if requantized else _whole(row, unit, way_out)
+    if stored.dtype == np.int32 and not np.any(zero_point):
+        scales = _row(scale, n)
+        with np.errstate(invalid="ignore"):  # infinities
+            alike = np.abs(scales.astype(np.float64) - unit) <= _BIAS_TOLERANCE * np.abs(unit)
+        if np.all(alike):
+            return np.ascontiguousarray(_row(stored, n))
+    return _whole(real_bias(graph, name, n), unit, way_out)
+
+
+def real_bias(graph: Graph, name: str, n: int) -> npt.NDArray[np.float32]:
+    """Return the constant tensor `name`, which is added to a product, as real numbers [N]."""
+    stored, scale, zero_point = _bias_parts(graph, name)
+    if stored is None:
+        return _row(scale, n)
+    with np.errstate(over="ignore", invalid="ignore"):
+        real = (stored.astype(np.int64) - zero_point).astype(np.float32) * scale
+    return _row(real, n)
+
+
+def _bias_parts(graph: Graph, name: str) -> tuple[npt.NDArray[Any] | None, npt.NDArray[np.float32], npt.NDArray[Any]]:
+    """The integers of a bias, and their scales and zero points in a shape that broadcasts; None and real numbers if no
+    DequantizeLinear is before it.
+    """
     node = graph.producer(name)
     if node is None or not is_operator(node, "DequantizeLinear"):
         real = graph.constant(name, "the bias")
         if real.dtype != np.float32:
             raise NotTakenError(f"the bias must be of float32 or behind a DequantizeLinear, not {real.dtype.name}")
-        row = _row(real, n)
-        return _rounded(row, unit) if requantized else _whole(row, unit, way_out)
+        return None, real, np.zeros((), np.int32)
     stored = graph.constant(node.input[0], "the bias")
     if not is_integer(stored.dtype):
         raise NotTakenError(f"the bias must be of integers before {label(node)}, not of {stored.dtype.name}")
     found = parameters_of(graph, node, "the bias", stored.dtype)
     axis = channel_axis(node, found.scale, stored.shape)
     shape = [1] * stored.ndim if axis is None else [-1 if i == axis else 1 for i in range(stored.ndim)]
-    scale = np.broadcast_to(found.scale.reshape(shape), stored.shape)
-    if stored.dtype == np.int32 and not np.any(found.zero_point):
-        scales = _row(scale, n)
-        with np.errstate(invalid="ignore"):  # infinities
-            alike = np.abs(scales.astype(np.float64) - unit) <= _BIAS_TOLERANCE * np.abs(unit)
-        if np.all(alike):
-            return np.ascontiguousarray(_row(stored, n))
     zero_point = found.zero_point.reshape(shape if found.zero_point.size > 1 else [])
-    with np.errstate(over="ignore", invalid="ignore"):
-        real = (stored.astype(np.int64) - zero_point).astype(np.float32) * scale
-    return _whole(_row(real, n), unit, way_out)
+    return stored, np.broadcast_to(found.scale.reshape(shape), stored.shape), zero_point
 
 
 def follow_output(graph: Graph, node: NodeProto) -> Output:
@@ -278,7 +297,7 @@ def _whole(real: npt.NDArray[Any], unit: npt.NDArray[np.float32], way_out: str) 
         wrong = np.flatnonzero(~(fitting & (multiples.astype(np.float32) * unit == real)))
     if wrong.size:
         column = int(wrong[0])
-        raise NotTakenError(
+        raise BetweenMultiplesError(
             "the bias must be whole multiples of a_scale * b_scale, so that an integer bias is exact, but column "
             f"{column} has {float(real[column]):.6g} for a unit of {float(unit[column]):.6g}; {way_out}"
         )

@@ -88,8 +88,8 @@ REFUSED = {
     ),
     "no line": ("t = Mul(fa, scale1) f = Tanh(t)", "must be one line for each channel, or two that meet at 0, rounded"),
     "behind a sum": (
-        "t = Conv(fa, fw) f = BatchNormalization(t, scale, bias, mean, variance)",
-        "BatchNormalization 'f': its input must be quantized first, .* not come from Conv 't'; fold it before",
+        "c = Conv(fa, fw) t = Relu(c) f = BatchNormalization(t, scale, bias, mean, variance)",
+        "BatchNormalization 'f': its input must be quantized first, .* not come from Relu 't'; fold it before",
     ),
     "in training": (
         "f = BatchNormalization<training_mode = 1>(fa, scale, bias, mean, variance)",

@@ -4,6 +4,7 @@ a constant number is one, too.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from ..quantized import parameters_of
 from .channels import function_nodes
 from .quantizers import bounds_of, named, operand, result
 from .reader import Reader
-from .values import Constant, Given, Make, Pending, Real, Value
+from .values import Constant, Gains, Given, Make, Pending, Real, Value
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -150,7 +151,7 @@ def batch_normalization(reader: Reader, node: NodeProto) -> Value:
     if attribute(node, "training_mode", 0):
         raise NotTakenError("training_mode must be 0, not 1")
     value = reader.value(node.input[0])
-    if isinstance(value, Pending) and value.table is None and value.counts is None:
+    if isinstance(value, Pending) and (value.table, value.counts, value.line) == (None, None, None):
         raise NotTakenError(
             f"its input must be quantized first, as onnxruntime computes both in float, not come from "
             f"{reader.graph.source(node.input[0])}; fold it before you quantize: "
@@ -161,7 +162,8 @@ def batch_normalization(reader: Reader, node: NodeProto) -> Value:
         real_constant(reader.graph, name, role) for name, role in zip(node.input[1:], roles, strict=True)
     )
     gain, shift = functions.batch_normalization(scale, bias, mean, variance, float(attribute(node, "epsilon", 1e-5)))
-    return _applied(reader, node, node.input[0], partial(functions.affine, gain=gain, shift=shift))
+    line = gain.astype(np.float64), shift.astype(np.float64)
+    return _applied(reader, node, node.input[0], partial(functions.affine, gain=gain, shift=shift), line)
 
 
 def given_alone(values: Sequence[Value]) -> Given | None:
@@ -184,8 +186,16 @@ def with_number(reader: Reader, node: NodeProto) -> Value | None:
         if number is not None:
             compute = _ARITHMETIC[node.op_type]
             applied = partial(compute, number) if place == 0 else partial(_exchanged, compute, number)
-            return _applied(reader, node, other, applied)
+            return _applied(reader, node, other, applied, _line(node.op_type, number, first=place == 0))
     return None
+
+
+def _line(operator: str, number: npt.NDArray[np.float32], *, first: bool) -> tuple[Gains, Gains] | None:
+    """Gain and shift of arithmetic with `number`, which is the first operand or the second; None for c / x."""
+    c, one, zero = number.astype(np.float64), np.ones(number.shape), np.zeros(number.shape)
+    if operator == "Div":
+        return None if first or not c.all() else (1 / c, zero)
+    return {"Mul": (c, zero), "Add": (one, c), "Sub": (-one, c) if first else (one, -c)}[operator]
 
 
 def _by_channel(reader: Reader, node: NodeProto, given: npt.NDArray[Any], other: str = "") -> npt.NDArray[Any] | None:
@@ -220,18 +230,27 @@ def _exchanged(compute: Callable[[Any, Any], Any], number: Any, x: Any) -> Any:
     return compute(x, number)
 
 
-def _applied(reader: Reader, node: NodeProto, name: str, applied: Function) -> Value:
-    """`applied` to the tensor `name`."""
+def _applied(
+    reader: Reader, node: NodeProto, name: str, applied: Function, line: tuple[Gains, Gains] | None = None
+) -> Value:
+    """`applied` to the tensor `name`; `line`: gain and shift of it, by channel, if it is one."""
     value = reader.value(name)
     if isinstance(value, Given):
         return Given(name=value.name, origin=value.origin, shape=value.shape, movements=None)
     if isinstance(value, Pending) and value.counts is None:
-        return _behind(reader, node, name, value, applied)
+        return _behind(reader, node, name, value, applied, line)
     x = reader.tensor(name)
     return Pending(node=node, shape=x.shape, make=_table(node, x, applied), table=(x, applied))
 
 
-def _behind(reader: Reader, node: NodeProto, name: str, value: Pending, applied: Function) -> Pending:
+def _behind(
+    reader: Reader,
+    node: NodeProto,
+    name: str,
+    value: Pending,
+    applied: Function,
+    line: tuple[Gains, Gains] | None,
+) -> Pending:
     reader.fold(node, value.node)
     if len(reader.graph.consumers(name)) != 1 or reader.graph.is_output(name):
         raise NotTakenError(f"its input {name!r} must have this one use, as it is not yet quantized")
@@ -248,6 +267,10 @@ def _behind(reader: Reader, node: NodeProto, name: str, value: Pending, applied:
             table=(x, both),
             followers=value.followers + 1,
         )
+    if value.line is not None and line is not None:
+        channels = value.shape[1]
+        gain, shift = (np.broadcast_to(each, channels) for each in line)
+        return dataclasses.replace(value.line(gain, shift), followers=value.followers + 1)
     if node.op_type not in ("Relu", "Clip"):
         raise NotTakenError(
             f"its input must be quantized first, as onnxruntime would compute both in float, not come from "

@@ -21,7 +21,7 @@ from .values import Make
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["as_image", "joins_of_images", "lowered"]
+__all__ = ["as_image", "joins_of_images", "lowered", "outer_shape"]
 
 
 def as_image(reader: Reader, node: NodeProto, x: Tensor) -> Tensor:
@@ -41,9 +41,13 @@ def as_image(reader: Reader, node: NodeProto, x: Tensor) -> Tensor:
 
 def lowered(node: NodeProto, x: Tensor, shape: tuple[int, ...], make: Make) -> tuple[tuple[int, ...], Make]:
     """The `shape` of an image and what makes it; without its one row where the model's own input `x` has none."""
-    if len(x.shape) == len(shape):
-        return shape, make
-    return (*shape[:2], shape[3]), lambda y: (*make(_lifted(y)), _lowering(named(node), y))
+    outer = outer_shape(x, shape)
+    return outer, make if outer == shape else lambda y: (*make(_lifted(y)), _lowering(named(node), y))
+
+
+def outer_shape(x: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the `shape` of an image without its one row, if the model's own input `x` has none."""
+    return shape if len(x.shape) == len(shape) else (*shape[:2], shape[3])
 
 
 def joins_of_images(nodes: tuple[Node, ...], rows: set[str]) -> Iterator[Node]:

@@ -14,13 +14,22 @@ from systoliq.golden.network.convolution import columns_of_kernels
 
 from ..dense import check_attributes
 from ..narrow import NARROW_TYPES, in_bytes
-from ..node import NotTakenError, attribute, channel_axis, is_operator, layer_name, together
-from ..quantized import Parameters, bias_of, parameters_of, weights
+from ..node import (
+    BetweenMultiplesError,
+    NotTakenError,
+    attribute,
+    channel_axis,
+    is_operator,
+    layer_name,
+    together,
+)
+from ..quantized import Parameters, bias_of, parameters_of, real_bias, weights
+from .lines import Layers, layer_of_line
 from .quantizers import counted, inputs_of, named, operand, result, tensor_of
 from .reader import Reader
-from .rows import as_image, lowered
+from .rows import as_image, lowered, outer_shape
 from .two_operands import computed_matmul, computed_qlinear_matmul
-from .values import Constant, Make, Pending, Value
+from .values import Constant, Gains, Line, Make, Pending, Value
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -34,6 +43,7 @@ __all__ = [
     "layer_of_sum",
     "parameters_of_tensor",
     "qlinear_conv",
+    "then",
     "two",
     "window_of",
 ]
@@ -45,9 +55,9 @@ def qlinear_conv(reader: Reader, node: NodeProto) -> Value:
     w, w_scale, w_zero_point = inputs_of(reader.graph, node, 3, "w", "w_scale", "w_zero_point")
     bias = reader.graph.constant(node.input[8], "bias") if len(node.input) > 8 and node.input[8] else None
     found = Parameters(scale=w_scale.reshape(-1), zero_point=w_zero_point.reshape(-1))
-    shape, make = _convolution(reader, node, x, w, found, bias)
+    shape, operator, kernels = _convolution(reader, node, x, w)
     y = result(reader, node, shape, 6)
-    reader.emit(node, make(y))
+    reader.emit(node, operator(layer_of_sum(node, x, kernels, found, bias))(y))
     return y
 
 
@@ -56,22 +66,39 @@ def conv(reader: Reader, node: NodeProto) -> Value:
     graph = reader.graph
     reader.value(node.input[0])  # where that is unknown, it is the one reason
     x, (w, found) = together(lambda: reader.tensor(node.input[0]), lambda: kernels_of(reader, node))
-    bias = None
-    if len(node.input) > 2 and node.input[2]:
-        bias = bias_of(graph, node.input[2], parameters_of_tensor(x), found, len(w))
-    shape, make = _convolution(reader, node, x, w, found, bias)
-    return Pending(node=node, shape=shape, make=make)
+    bias = node.input[2] if len(node.input) > 2 else ""
+    shape, operator, kernels = _convolution(reader, node, x, w)
+
+    def line(gain: Gains, shift: Gains) -> Pending:
+        layer = layer_of_line(node, x, kernels, found, gain, shift)
+        return Pending(node=node, shape=shape, make=operator(layer), line=then(line, gain, shift))
+
+    real = real_bias(graph, bias, len(w)).astype(np.float64) if bias else np.zeros(len(w))
+    behind = then(line, np.ones(len(w)), real)
+    try:
+        whole = bias_of(graph, bias, parameters_of_tensor(x), found, len(w)) if bias else None
+    except BetweenMultiplesError:
+        return line(np.ones(len(w)), real)
+    layer = layer_of_sum(node, x, kernels, found, whole)
+    return Pending(node=node, shape=shape, make=operator(layer), line=behind)
+
+
+def then(line: Line, gain: Gains, shift: Gains) -> Line:
+    """Return `line` behind `gain` and `shift`."""
+
+    def both(more: Gains, moved: Gains) -> Pending:
+        with np.errstate(all="ignore"):  # infinities, which `layer_of_line` refuses
+            return line(gain * more, shift * more + moved)
+
+    return both
 
 
 def _convolution(
-    reader: Reader,
-    node: NodeProto,
-    x: Tensor,
-    w: npt.NDArray[Any],
-    found: Parameters,
-    bias: npt.NDArray[Any] | None,
-) -> tuple[tuple[int, ...], Make]:
-    """The output's shape of a convolution of one or two spatial dimensions, and the operator."""
+    reader: Reader, node: NodeProto, x: Tensor, w: npt.NDArray[Any]
+) -> tuple[tuple[int, ...], Callable[[Layers], Make], npt.NDArray[Any]]:
+    """The output's shape of a convolution of one or two spatial dimensions, what makes the operator of its layer, and
+    the weights [K, N] of that.
+    """
     if len(x.shape) not in (3, 4):
         raise NotTakenError(f"it must have 1 or 2 spatial dimensions, not an input of the shape {list(x.shape)}")
     if w.ndim != len(x.shape):
@@ -79,12 +106,15 @@ def _convolution(
     window, groups, shape = _geometry(node, x.shape, w.shape)
     image = as_image(reader, node, x)
     kernels = w.reshape(*w.shape[:2], *window.kernel)
-    layer = layer_of_sum(node, x, columns_of_kernels(kernels), found, bias)
 
-    def make(y: Tensor) -> tuple[Node, ...]:
-        return (Convolution(name=named(node), inputs=(image,), output=y, window=window, groups=groups, layer=layer(y)),)
+    def operator(layer: Layers) -> Make:
+        def make(y: Tensor) -> tuple[Node, ...]:
+            sums = layer(y)
+            return (Convolution(name=named(node), inputs=(image,), output=y, window=window, groups=groups, layer=sums),)
 
-    return lowered(node, x, shape, make)
+        return lowered(node, x, shape, make)[1]
+
+    return outer_shape(x, shape), operator, columns_of_kernels(kernels)
 
 
 def kernels_of(reader: Reader, node: NodeProto, *, axis: int = 0) -> tuple[npt.NDArray[Any], Parameters]:
@@ -201,7 +231,7 @@ def parameters_of_tensor(x: Tensor) -> Parameters:
 
 def layer_of_sum(
     node: NodeProto, x: Tensor, b: npt.NDArray[Any], found: Parameters, bias: npt.NDArray[Any] | None
-) -> Callable[[Tensor], MatMulLayer]:
+) -> Layers:
     """The layer of a sum, once its output is known."""
     if b.dtype.name not in ("int8", "uint8", *NARROW_TYPES):
         raise NotTakenError(f"the weights must be of integers of 2, 4 or 8 bits, not of {b.dtype.name}")

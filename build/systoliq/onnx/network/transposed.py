@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,22 +22,19 @@ from systoliq.golden.network import Convolution, Move, Node, Reshape, Tensor, Tr
 from systoliq.golden.network.convolution import columns_of_kernels
 from systoliq.golden.network.moves import Chain, Gather, Movement
 
-from ..node import NotTakenError, attribute, check_elements, label, together
+from ..node import NotTakenError, attribute, check_elements, together
 from ..quantized import Parameters, bias_of
 from .quantizers import named
 from .reader import Reader
 from .rows import as_image, lowered
 from .sums import kernels_of, layer_of_sum, parameters_of_tensor, two
+from .ties import refuse_ties
 from .values import Pending, Value
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
 __all__ = ["Phases", "conv_transpose"]
-
-_ROUNDINGS = 2.0**-22  # by which float32 sums usually differ from the true ones, of these
-_MOST_TIES = 500  # of how many sums one may be half-way between two results
-_EXACT = 1 << 24  # float32 has all whole numbers up to here
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +112,7 @@ def conv_transpose(reader: Reader, node: NodeProto) -> Value:
 
     def make(y: Tensor) -> tuple[Node, ...]:
         layer = sums(y)
-        _refuse_ties(node, layer)
+        refuse_ties(node, layer)
         window = Window(kernel=(rows.taps, columns.taps), pads=(-rows.low, -columns.low, rows.after, columns.after))
         movement = _interleaved(groups, shape[1], rows, columns)
         phases = y
@@ -218,23 +214,3 @@ def _interleaved(groups: int, channels: int, rows: Phases, columns: Phases) -> M
         if each.made < each.stride * each.places:
             moves.append(Gather(axis, tuple(range(each.first, each.first + each.made))))
     return Chain(tuple(moves)) if moves else None
-
-
-def _refuse_ties(node: NodeProto, layer: MatMulLayer) -> None:
-    """A NotTakenError where more than one in `_MOST_TIES` sums is a tie that float32 may round to either side."""
-    most = layer.k * 2 ** (layer.a_format.bits + layer.b_format.bits)
-    if _is_power(layer.a_scale) and all(map(_is_power, layer.b_scale.ravel())) and most <= _EXACT:
-        return  # each sum is exact in float32
-    for scale in np.unique(layer.b_scale):
-        ratio = float(layer.a_scale) * float(scale) / float(layer.y_scale)
-        near = Fraction(ratio).limit_denominator(2 * _MOST_TIES)
-        if near.denominator % 2 == 0 and near.denominator <= _MOST_TIES and abs(near - ratio) <= _ROUNDINGS * ratio:
-            raise NotTakenError(
-                f"the scales around {label(node)} must leave few sums half-way between two results, where "
-                f"onnxruntime's float32 sum decides, not x_scale * w_scale / y_scale = {near}, for which one in "
-                f"{near.denominator} is; scales that are powers of two are exact, as long as all products fit 24 bits"
-            )
-
-
-def _is_power(scale: Any) -> bool:
-    return bool(np.frexp(np.float32(scale))[0] == 0.5)

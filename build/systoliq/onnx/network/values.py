@@ -15,6 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
+
 from systoliq.golden.network import Node, Tensor
 from systoliq.golden.network.moves import Cast, Movement
 from systoliq.golden.network.table import Function
@@ -24,12 +27,14 @@ from ..node import NotTakenError, label
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["FOLLOWERS", "Constant", "Given", "Make", "Pending", "Real", "Result", "Unknown", "Value"]
+__all__ = ["FOLLOWERS", "Constant", "Gains", "Given", "Line", "Make", "Pending", "Real", "Result", "Unknown", "Value"]
 
 FOLLOWERS = 64
 """Operators between a sum or a function and the QuantizeLinear behind it."""
 
 Make = Callable[[Tensor], tuple[Node, ...]]
+Gains = npt.NDArray[np.float64]
+Line = Callable[[Gains, Gains], "Pending"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +67,7 @@ class Pending:
 
     `counts`: the result is integers already, of that tensor's format, scale and zero point, as operators leave it that
     only choose among integers. `table`: it is a function of that tensor's integers, one by one. `biased` gives the
-    sum with a constant, named. `real` makes what onnxruntime computes before a Relu or Clip that has an effect, if that
+    sum with a constant, named. `line` gives the result times a number and plus another one, by channel. `real` makes what onnxruntime computes before a Relu or Clip that has an effect, if that
     is not the same. `clamps` are the Relu and Clip that follow. `followers` counts the operators that were
     taken behind `node` already: a NotTakenError where they are more than `FOLLOWERS`.
     """
@@ -73,6 +78,7 @@ class Pending:
     counts: Tensor | None = None
     table: tuple[Tensor, Function] | None = None
     biased: Callable[[str], Make] | None = None
+    line: Line | None = None
     real: Make | None = None
     clamps: tuple[NodeProto, ...] = ()
     followers: int = 0
