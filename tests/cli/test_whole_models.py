@@ -57,8 +57,8 @@ REFUSED = {
     ),
     "one behind a sum": (
         IMAGE, "float[1, 4, 5, 5] f",
-        (f"{A} {W} c = Conv(fa, fw) r = Relu(c) n = BatchNormalization(r, real, real, real, real) y = QuantizeLinear(n, s, z) "
-        "f = DequantizeLinear(y, s, z)"),
+        (f"{A} {W} c = Conv(fa, fw) r = Relu(c) n = BatchNormalization(r, real, real, real, real) "
+        "y = QuantizeLinear(n, s, z) f = DequantizeLinear(y, s, z)"),
         "BatchNormalization 'n': its input must be quantized first",
     ),
     "a last Einsum": (

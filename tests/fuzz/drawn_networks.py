@@ -28,7 +28,7 @@ __all__ = ["OPERATORS", "draw_network", "network_design"]
 
 OPERATORS = (
     "convolution", "grouped", "depthwise", "maximum", "mean", "table", "add", "multiply", "pair", "concat", "resize",
-    "gate", "split", "shuffle", "turn", "depth to space", "interpolated", "transposed",
+    "gate", "split", "shuffle", "turn", "depth to space", "interpolated", "transposed", "residual", "normalized",
 )  # fmt: skip
 _MOST_OPERATORS = 3
 _MOST_CELL_PRODUCTS = 4  # a stage's, where Icarus simulates the models of cells
@@ -152,6 +152,13 @@ def _add(net: Builder, operator: str) -> None:
         rows, columns = x.shape[2:]
         split, whole = Reshape((2, 4, rows, columns)), Reshape((4, 2 * rows, columns))
         net.move(Chain((split, Transpose((0, 2, 3, 1, 4)), whole)))
+    elif operator == "residual":
+        groups = 1 + len(net.nodes) % 2
+        net.residual(x, (3, 3), of=net.table() if groups > 1 else x, groups=groups, **around)
+    elif operator == "normalized":  # as the reader makes an InstanceNormalization
+        net.move(Reshape((4, x.shape[2] * x.shape[3])))
+        net.normalize()
+        net.move(Reshape(x.shape[1:]))
     elif operator == "gate":
         net.average()
         net.multiply(x, net.convolution(4))

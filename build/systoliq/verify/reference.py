@@ -85,11 +85,26 @@ class Reference:
     # Operators.
 
     def _convolution(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
-        (x,), groups = given, int(node["groups"])
+        y = self._product(node, self._rows(node, given[0]))
+        return np.asarray(y.T.reshape(node["output"]["shape"]))
+
+    def _rows(self, node: Mapping[str, Any], x: Integers) -> Integers:
+        """The windows over `x` as rows of a product: [groups, positions, k]."""
+        groups = int(node["groups"])
         windows = windows_of(node, x, int(node["inputs"][0]["zero_point"]))  # [positions, kernel, channels]
         positions, kernel, channels = windows.shape
         rows = windows.reshape(positions, kernel, groups, channels // groups).transpose(2, 0, 1, 3)
-        y = self._product(node, rows.reshape(groups, positions, -1))
+        return np.asarray(rows.reshape(groups, positions, -1))
+
+    def _residual_sum(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
+        """Sums of products with fraction bits, plus factors times the other input, plus constants."""
+        tensor = node["inputs"][1]
+        factors, constants = (np.asarray(self._number(node[name]), np.int64) for name in ("factors", "constants"))
+        addend = np.moveaxis(given[1][0], 0, -1).reshape(-1, len(factors)) - int(tensor["zero_point"])
+        sums, scales = self._sums(node, self._rows(node, given[0]))
+        bits = int(node["fraction_bits"])
+        units = [scale / 2**bits for scale in scales]
+        y = self._rescaled(node, (sums << bits) + addend * factors + constants, units)
         return np.asarray(y.T.reshape(node["output"]["shape"]))
 
     def _dense(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
@@ -98,6 +113,10 @@ class Reference:
 
     def _product(self, node: Mapping[str, Any], rows: Integers) -> Integers:
         """The layer of `node` on `rows` [groups, positions, k] -> [positions, n]."""
+        return self._rescaled(node, *self._sums(node, rows))
+
+    def _sums(self, node: Mapping[str, Any], rows: Integers) -> tuple[Integers, list[float]]:
+        """The sums of the layer of `node` on `rows` [groups, positions, k] -> [positions, n], and their scales."""
         layer = node["layer"]
         b = np.asarray(self._number(layer["b"]), np.int64)
         n = b.shape[1]
@@ -115,7 +134,7 @@ class Reference:
         )
         scales = {letter: np.broadcast_to(self._number(layer[f"{letter}_scale"]), n).tolist() for letter in "aby"}
         of = zip(scales["a"], scales["b"], scales["y"], strict=True)
-        return self._rescaled(node, sums + biases, [combined_scale(*each) for each in of])
+        return sums + biases, [combined_scale(*each) for each in of]
 
     def _rescaled(self, node: Mapping[str, Any], sums: Integers, scales: list[float]) -> Integers:
         """Requantize `sums` [positions, n] by the float32 formula at the scale of each column."""
@@ -281,6 +300,7 @@ def _between(node: Mapping[str, Any], x: Integers) -> Integers:
 _OPERATORS: Mapping[str, Callable[[Reference, Mapping[str, Any], list[Integers]], Integers]] = {
     "Convolution": Reference._convolution,
     "Dense": Reference._dense,
+    "ResidualSum": Reference._residual_sum,
     "MaxPool": Reference._maximum,
     "WholeAverage": Reference._whole_average,
     "WindowedAverage": Reference._windowed_average,

@@ -25,6 +25,7 @@ from systoliq.golden.network import (
     Network,
     RealPair,
     Reshape,
+    ResidualSum,
     Softmax,
     Source,
     Table,
@@ -75,6 +76,13 @@ class Builder:
         k = kernel[0] * kernel[1] * (x.shape[1] // groups)
         layer = bench.layer_of(x, y, k, made, self.rng)
         return self._add(Convolution, (x,), y, window=window, groups=groups, layer=layer)
+
+    def residual(self, addend, kernel=(3, 3), *, of=None, groups=1, **window):
+        """A convolution of the shape of `addend`, which is added to it."""
+        x, window = of or self.last, Window(kernel=kernel, **window)
+        y = self._tensor(addend.shape)
+        fields = bench.residual_fields(x, addend, y, kernel, groups, self.rng)
+        return self._add(ResidualSum, (x, addend), y, window=window, groups=groups, **fields)
 
     def depthwise(self, kernel=(3, 3), *, of=None, **window):
         channels = (of or self.last).shape[1]

@@ -26,6 +26,7 @@ from systoliq.golden.network import (
     Nearest,
     RealPair,
     Reshape,
+    ResidualSum,
     Softmax,
     Table,
     Tensor,
@@ -124,6 +125,29 @@ def grouped(rng):
     k = window.kernel[0] * window.kernel[1] * each
     layer = layer_of(x, y, k, groups * made, rng, b_points=rng.choice(["any", "one", "none"]))
     return Convolution(name="conv", inputs=(x,), output=y, window=window, groups=groups, layer=layer)
+
+
+def residual_fields(x, addend, y, kernel, groups, rng):
+    """Layer, factors and constants of a residual sum, with as many fraction bits as fit, at most 12."""
+    made = y.shape[1]
+    layer = layer_of(x, y, kernel[0] * kernel[1] * (x.shape[1] // groups), made, rng).replace(bias=None)
+    factors = np.array([rng.randint(0, 2000) for _ in range(made)], np.int32)
+    constants = np.array([rng.randint(-(10**5), 10**5) for _ in range(made)], np.int32)
+    lows, highs = layer.accumulator_range()
+    room = 2**31 - 1 - 256 * 2000 - 10**5
+    bits = rng.randint(0, min(12, (room // int(max(highs.max(), -lows.min(), 1))).bit_length() - 1))
+    return {"layer": layer, "fraction_bits": bits, "factors": factors, "constants": constants}
+
+
+def residual(rng):
+    """A convolution, of one group or two, and a tensor that is added to it."""
+    image, groups = image_of(rng), rng.choice([1, 2])
+    window = window_of(rng, image)
+    x = tensor("x", (1, groups * rng.choice([1, 2, 3]), *image), rng)
+    shape = (1, groups * rng.choice([1, 2, 3]), *window.positions(image))
+    addend, y = tensor("a", shape, rng), tensor("y", shape, rng)
+    fields = residual_fields(x, addend, y, window.kernel, groups, rng)
+    return ResidualSum(name="residual", inputs=(x, addend), output=y, window=window, groups=groups, **fields)
 
 
 def maximum(rng):
@@ -331,6 +355,7 @@ NODES = (
     convolution,
     grouped,
     separable,
+    residual,
     maximum,
     average,
     windowed_average,

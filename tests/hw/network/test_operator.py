@@ -129,7 +129,8 @@ def test_all_choices_build(make):
             mark_used(built)
             inputs = [built.i] if len(node.inputs) == 1 else [getattr(built, f"i_{i}") for i in range(len(node.inputs))]
             taken = operator.windows.word(parallelism.depth) if operator.is_product else parallelism.cols
-            assert [bench.lanes_of(port) for port in inputs] == [taken] * len(inputs)
+            added = operator.lanes(parallelism)
+            assert [bench.lanes_of(port) for port in inputs] == [taken, *[added] * (len(inputs) - 1)]
             assert bench.lanes_of(built.o) == operator.lanes(parallelism)
             assert operator_of(node).windows.channels % bench.lanes_of(inputs[0]) == 0
 

@@ -35,11 +35,13 @@ def constants(rng, kind: str, channels: int, groups: int) -> dict[str, np.ndarra
     a_scale = np.float32(2.0 ** rng.uniform(-7, -4))
     step = a_scale * ws.mean() * 60 * np.sqrt(np.prod(shape[1:]))
     real = {
-        "gain": rng.uniform(0.5, 2, channels) * rng.choice([1, 1, -1], channels), "c": rng.normal(0, 30 * step, channels),
+        "gain": rng.uniform(0.5, 2, channels) * rng.choice([1, 1, -1], channels),
+        "c": rng.normal(0, 30 * step, channels),
         "mean": rng.normal(0, 20 * step, channels), "variance": rng.uniform(0.5, 2, channels),
         "m": rng.uniform(0.5, 2, (channels, 1, 1)), "s": rng.normal(0, 20 * step, (1, channels, 1, 1)),
         "none": np.where(np.arange(channels) == 1, 0, rng.uniform(-1, 1, channels))[:, None, None],
-        "one": 11.3 * step, "two": 1.7, "bs": step * rng.uniform(0.003, 0.1, channels), "ys": step, "as": a_scale, "ws": ws,
+        "one": 11.3 * step, "two": 1.7, "bs": step * rng.uniform(0.003, 0.1, channels),
+        "ys": step, "as": a_scale, "ws": ws,
     }  # fmt: skip
     return {name: np.asarray(value, np.float32) for name, value in real.items()} | {
         "az": np.asarray(rng.integers(0, 256) + low).astype(kind),

@@ -42,6 +42,7 @@ _REAL_SUM = 400  # of a lane that adds in float32, beyond the product of its est
 _PARTS = {
     "join": 30,  # of an operator element by element
     "join_lane": 30,
+    "addend": 160,  # a product in lookup tables, and a sum of it
     "table_sum": 35,  # of two tables, rounded and saturated
     "repeater": 75,  # flow control of pixels or lines that come again
     "pool_window": 100,

@@ -14,7 +14,7 @@ from ..node import NotTakenError
 from .functions import given_alone, with_number
 from .quantizers import constant_tensor, named, of_format, operand, result
 from .reader import Reader
-from .values import Constant, Make, Pending, Value
+from .values import Constant, Given, Make, Pending, Value
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -33,7 +33,20 @@ def add(reader: Reader, node: NodeProto) -> Value:
                 raise NotTakenError("the product that it adds a bias to must have this one use")
             reader.fold(node, value.node)
             return Pending(node=value.node, shape=value.shape, make=value.biased(other.name))
-    return with_number(reader, node) or _binary(reader, node, values, Addition)
+    return with_number(reader, node) or _residual(reader, node, values) or _binary(reader, node, values, Addition)
+
+
+def _residual(reader: Reader, node: NodeProto, values: list[Value]) -> Value | None:
+    """The sum of a convolution that is not quantized and a tensor that is; None if the operands are others."""
+    for place, value in enumerate(values):
+        if not isinstance(value, Pending) or value.plus is None or isinstance(values[1 - place], Constant | Given):
+            continue
+        if len(reader.graph.consumers(node.input[place])) != 1 or reader.graph.is_output(node.input[place]):
+            raise NotTakenError(f"its input {node.input[place]!r} must have this one use, as it is not yet quantized")
+        made = value.plus(reader.tensor(node.input[1 - place]))
+        reader.fold(node, value.node)
+        return Pending(node=value.node, shape=value.shape, make=made, followers=value.followers + 1)
+    return None
 
 
 def mul(reader: Reader, node: NodeProto) -> Value:

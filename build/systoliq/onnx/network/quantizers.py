@@ -8,7 +8,18 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden.formats import IntFormat
-from systoliq.golden.network import Convolution, Dense, Move, Node, RealPair, Reshape, Source, Table, Tensor
+from systoliq.golden.network import (
+    Convolution,
+    Dense,
+    Move,
+    Node,
+    RealPair,
+    Reshape,
+    ResidualSum,
+    Source,
+    Table,
+    Tensor,
+)
 from systoliq.golden.network.table import entries_of
 
 from ..graph import Graph
@@ -188,7 +199,7 @@ def _clamped(graph: Graph, node: NodeProto, value: Pending, y: Tensor) -> tuple[
         return value.make(y)
     whole = y.replace(name=f"{y.name}: not clipped")
     made = (value.real or value.make)(whole)
-    if not any(isinstance(each, Convolution | Dense | RealPair) for each in made):
+    if not any(isinstance(each, Convolution | Dense | RealPair | ResidualSum) for each in made):
         low, high = (float(each) for each in y.dequantize(entries[[0, -1]]))
         raise NotTakenError(
             f"{label(value.clamps[0])} must be without effect before {label(node)} and behind {label(value.node)}, "

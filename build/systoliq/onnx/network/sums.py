@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..node import (
     attribute,
     channel_axis,
     is_operator,
+    label,
     layer_name,
     together,
 )
@@ -27,6 +29,7 @@ from ..quantized import Parameters, bias_of, parameters_of, real_bias, weights
 from .lines import Layers, layer_of_line
 from .quantizers import counted, inputs_of, named, operand, result, tensor_of
 from .reader import Reader
+from .residuals import residual_sum
 from .rows import as_image, lowered, outer_shape
 from .two_operands import computed_matmul, computed_qlinear_matmul
 from .values import Constant, Gains, Line, Make, Pending, Value
@@ -55,9 +58,9 @@ def qlinear_conv(reader: Reader, node: NodeProto) -> Value:
     w, w_scale, w_zero_point = inputs_of(reader.graph, node, 3, "w", "w_scale", "w_zero_point")
     bias = reader.graph.constant(node.input[8], "bias") if len(node.input) > 8 and node.input[8] else None
     found = Parameters(scale=w_scale.reshape(-1), zero_point=w_zero_point.reshape(-1))
-    shape, operator, kernels = _convolution(reader, node, x, w)
-    y = result(reader, node, shape, 6)
-    reader.emit(node, operator(layer_of_sum(node, x, kernels, found, bias))(y))
+    sliding = _Sliding.of(reader, node, x, w)
+    y = result(reader, node, sliding.outer_shape, 6)
+    reader.emit(node, sliding.convolution(layer_of_sum(node, x, sliding.columns, found, bias))(y))
     return y
 
 
@@ -67,20 +70,21 @@ def conv(reader: Reader, node: NodeProto) -> Value:
     reader.value(node.input[0])  # where that is unknown, it is the one reason
     x, (w, found) = together(lambda: reader.tensor(node.input[0]), lambda: kernels_of(reader, node))
     bias = node.input[2] if len(node.input) > 2 else ""
-    shape, operator, kernels = _convolution(reader, node, x, w)
+    sliding = _Sliding.of(reader, node, x, w)
+    shape, ones = sliding.outer_shape, np.ones(len(w))
+    real = real_bias(graph, bias, len(w)).astype(np.float64) if bias else np.zeros(len(w))
 
     def line(gain: Gains, shift: Gains) -> Pending:
-        layer = layer_of_line(node, x, kernels, found, gain, shift)
-        return Pending(node=node, shape=shape, make=operator(layer), line=then(line, gain, shift))
+        layer = layer_of_line(node, x, sliding.columns, found, gain, shift)
+        made, behind = sliding.convolution(layer), then(line, gain, shift)
+        return Pending(node=node, shape=shape, make=made, line=behind, plus=sliding.plus(found, gain, shift))
 
-    real = real_bias(graph, bias, len(w)).astype(np.float64) if bias else np.zeros(len(w))
-    behind = then(line, np.ones(len(w)), real)
     try:
         whole = bias_of(graph, bias, parameters_of_tensor(x), found, len(w)) if bias else None
     except BetweenMultiplesError:
-        return line(np.ones(len(w)), real)
-    layer = layer_of_sum(node, x, kernels, found, whole)
-    return Pending(node=node, shape=shape, make=operator(layer), line=behind)
+        return line(ones, real)
+    made = sliding.convolution(layer_of_sum(node, x, sliding.columns, found, whole))
+    return Pending(node=node, shape=shape, make=made, line=then(line, ones, real), plus=sliding.plus(found, ones, real))
 
 
 def then(line: Line, gain: Gains, shift: Gains) -> Line:
@@ -93,28 +97,71 @@ def then(line: Line, gain: Gains, shift: Gains) -> Line:
     return both
 
 
-def _convolution(
-    reader: Reader, node: NodeProto, x: Tensor, w: npt.NDArray[Any]
-) -> tuple[tuple[int, ...], Callable[[Layers], Make], npt.NDArray[Any]]:
-    """The output's shape of a convolution of one or two spatial dimensions, what makes the operator of its layer, and
-    the weights [K, N] of that.
-    """
-    if len(x.shape) not in (3, 4):
-        raise NotTakenError(f"it must have 1 or 2 spatial dimensions, not an input of the shape {list(x.shape)}")
-    if w.ndim != len(x.shape):
-        raise NotTakenError(f"the weights must have {len(x.shape)} dimensions, as its input has, not {list(w.shape)}")
-    window, groups, shape = _geometry(node, x.shape, w.shape)
-    image = as_image(reader, node, x)
-    kernels = w.reshape(*w.shape[:2], *window.kernel)
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Sliding:
+    """A convolution of `x`, of one or two spatial dimensions, as the image `image`; `columns`: its weights [K, N]."""
 
-    def operator(layer: Layers) -> Make:
+    node: NodeProto
+    x: Tensor
+    image: Tensor
+    window: Window
+    groups: int
+    shape: tuple[int, ...]
+    columns: npt.NDArray[Any]
+
+    @classmethod
+    def of(cls, reader: Reader, node: NodeProto, x: Tensor, w: npt.NDArray[Any]) -> _Sliding:
+        """Return the convolution that the attributes of `node` mean."""
+        if len(x.shape) not in (3, 4):
+            raise NotTakenError(f"it must have 1 or 2 spatial dimensions, not an input of the shape {list(x.shape)}")
+        if w.ndim != len(x.shape):
+            raise NotTakenError(
+                f"the weights must have {len(x.shape)} dimensions, as its input has, not {list(w.shape)}"
+            )
+        window, groups, shape = _geometry(node, x.shape, w.shape)
+        image = as_image(reader, node, x)
+        columns = columns_of_kernels(w.reshape(*w.shape[:2], *window.kernel))
+        return cls(node=node, x=x, image=image, window=window, groups=groups, shape=shape, columns=columns)
+
+    @property
+    def outer_shape(self) -> tuple[int, ...]:
+        """The shape of the result, with as many dimensions as `x`."""
+        return outer_shape(self.x, self.shape)
+
+    def convolution(self, layer: Layers) -> Make:
+        """Return what makes the operator of a layer."""
+
         def make(y: Tensor) -> tuple[Node, ...]:
-            sums = layer(y)
-            return (Convolution(name=named(node), inputs=(image,), output=y, window=window, groups=groups, layer=sums),)
+            inputs, name, sums = (self.image,), named(self.node), layer(y)
+            return (
+                Convolution(name=name, inputs=inputs, output=y, window=self.window, groups=self.groups, layer=sums),
+            )
 
-        return lowered(node, x, shape, make)[1]
+        return lowered(self.node, self.x, self.shape, make)[1]
 
-    return outer_shape(x, shape), operator, columns_of_kernels(kernels)
+    def plus(self, found: Parameters, gain: Gains, shift: Gains) -> Callable[[Tensor], Make]:
+        """Return what adds a tensor to gain * (sum of products) + shift, before it is quantized."""
+
+        def adds(addend: Tensor) -> Make:
+            if len(self.shape) != len(self.outer_shape) or addend.shape != self.shape:
+                raise NotTakenError(
+                    f"its inputs must be images of one shape, as {label(self.node)} is not quantized before it, not "
+                    f"{list(self.outer_shape)} and {list(addend.shape)}"
+                )
+            if not (np.isfinite(gain) & (gain > 0)).all():
+                raise NotTakenError(f"the gain of each channel behind {label(self.node)} must be positive and finite")
+            scaled = Parameters(scale=(found.scale * gain).astype(np.float32), zero_point=found.zero_point)
+            layer = layer_of_sum(self.node, self.x, self.columns, scaled, None)
+
+            def make(y: Tensor) -> tuple[Node, ...]:
+                window, groups, sums = self.window, self.groups, layer(y)
+                return residual_sum(
+                    self.node, self.image, addend, y, window=window, groups=groups, layer=sums, bias=shift
+                )
+
+            return make
+
+        return adds
 
 
 def kernels_of(reader: Reader, node: NodeProto, *, axis: int = 0) -> tuple[npt.NDArray[Any], Parameters]:

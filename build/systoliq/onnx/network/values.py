@@ -67,7 +67,8 @@ class Pending:
 
     `counts`: the result is integers already, of that tensor's format, scale and zero point, as operators leave it that
     only choose among integers. `table`: it is a function of that tensor's integers, one by one. `biased` gives the
-    sum with a constant, named. `line` gives the result times a number and plus another one, by channel. `real` makes what onnxruntime computes before a Relu or Clip that has an effect, if that
+    sum with a constant, named. `line` gives the result times a number and plus another one, by channel; `plus`
+    the result plus a tensor. `real` makes what onnxruntime computes before a Relu or Clip that has an effect, if that
     is not the same. `clamps` are the Relu and Clip that follow. `followers` counts the operators that were
     taken behind `node` already: a NotTakenError where they are more than `FOLLOWERS`.
     """
@@ -79,6 +80,7 @@ class Pending:
     table: tuple[Tensor, Function] | None = None
     biased: Callable[[str], Make] | None = None
     line: Line | None = None
+    plus: Callable[[Tensor], Make] | None = None
     real: Make | None = None
     clamps: tuple[NodeProto, ...] = ()
     followers: int = 0

@@ -20,6 +20,7 @@ from .normalization import LayerNormalization
 from .pools import MaxPool, WholeAverage, WindowedAverage
 from .product import MatrixProduct
 from .real_pair import RealPair
+from .residual import ResidualSum
 from .softmax import Softmax
 from .table import Table
 from .tensor import Tensor
@@ -44,6 +45,7 @@ __all__ = [
     "Node",
     "RealPair",
     "Reshape",
+    "ResidualSum",
     "Softmax",
     "Source",
     "Table",

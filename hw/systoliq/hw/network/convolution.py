@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amaranth.hdl import Module, Shape, Value
-from amaranth.lib import stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ..dense import Dense
@@ -54,12 +54,11 @@ class Convolution(wiring.Component):
                 windows, element, word=word, padding=padding, cells=config.cells, kind="window", taps=taps
             )
         result = dense.y.payload.data.shape()
-        super().__init__(
-            {
-                "i": In(stream.Signature(y_beat(element, word))),
-                "o": Out(stream.Signature(y_beat(Shape.cast(result.elem_shape), result.length))),
-            }
-        )
+        super().__init__(self._ports(y_beat(element, word), y_beat(Shape.cast(result.elem_shape), result.length)))
+
+    def _ports(self, given: data.StructLayout, made: data.StructLayout) -> dict[str, wiring.Member]:
+        """The streams of the component: beats of an image are ``given``, beats of results ``made``."""
+        return {"i": In(stream.Signature(given)), "o": Out(stream.Signature(made))}
 
     def timed(self, line: Timeline, taken: Steps) -> Steps:
         """Return the beats that leave."""
@@ -69,20 +68,26 @@ class Convolution(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.dense = place(self.dense, platform)
-        source: stream.Interface = wiring.flipped(self.i)
-        if self.buffer is not None:
-            m.submodules.window = place(self.buffer, platform)
-            wiring.connect(m, source, self.buffer.i)
-            source = skid_stage(m, platform, self.buffer.o, name="window")
-        a, y = self.dense.a, self.dense.y
+        self._multiply(m, platform, wiring.flipped(self.i))
+        y = self.dense.y
         m.d.comb += [
-            a.valid.eq(source.valid),
-            Value.cast(a.payload.data).eq(Value.cast(source.payload.data)),
-            a.payload.last.eq(source.payload.last),
-            source.ready.eq(a.ready),
             self.o.valid.eq(y.valid),
             self.o.payload.eq(y.payload),
             y.ready.eq(self.o.ready),
         ]
         return m
+
+    def _multiply(self, m: Module, platform: object, source: stream.Interface) -> None:
+        """Lead the images of ``source`` through windows to the dense layer."""
+        m.submodules.dense = place(self.dense, platform)
+        if self.buffer is not None:
+            m.submodules.window = place(self.buffer, platform)
+            wiring.connect(m, source, self.buffer.i)
+            source = skid_stage(m, platform, self.buffer.o, name="window")
+        a = self.dense.a
+        m.d.comb += [
+            a.valid.eq(source.valid),
+            Value.cast(a.payload.data).eq(Value.cast(source.payload.data)),
+            a.payload.last.eq(source.payload.last),
+            source.ready.eq(a.ready),
+        ]

@@ -196,7 +196,7 @@ class ProductOperator(LayerOperator[N_co]):
         """Return the layer's arrays, with weights in the stream's order of elements."""
         return stage.dense.layer.arrays()
 
-    def product(self, stage: Convolution) -> BuiltProduct:
+    def product(self, stage: Convolution) -> BuiltProduct | None:
         """Return the product of windows with all columns."""
         dense = stage.dense
         assert isinstance(dense.requantization, Requantization)  # noqa: S101 - a network's tensors are integers
