@@ -9,6 +9,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from systoliq.golden.formats import IntFormat, signed_bits
+from systoliq.golden.network import ResidualSum
 from systoliq.golden.requantization import Requantization
 
 from ..cells import LUT_CELLS, PLAIN_CELLS, is_ecp5
@@ -33,47 +34,37 @@ __all__ = ["Residual", "ResidualLane"]
 class ResidualLane(wiring.Component):
     """``y = requantize((sum << fraction_bits) + factor * (addend - zero_point) + constant)`` of ``latency`` cycles ago.
 
-    ``factors``, ``constants`` and ``requantization`` have the entries of the lane's columns, which ``index`` selects.
-    ``addend`` is the bits of a code of ``operand``. Totals have ``total_bits`` bits. ``cells`` make the requantizer's
-    product; that of the factor is plain logic. No reset.
+    Constants are those of the ``columns`` of ``node``, which ``index`` selects; ``requantization`` has theirs, too.
+    ``addend`` is the bits of a code. ``cells`` make the requantizer's product; that of the factor is plain logic. No
+    reset.
     """
 
     namespace = True
 
     def __init__(
-        self,
-        factors: Sequence[int],
-        constants: Sequence[int],
-        requantization: Requantization,
-        *,
-        fraction_bits: int,
-        operand: IntFormat,
-        zero_point: int,
-        sum_bits: int,
-        total_bits: int,
-        cells: str,
-        kind: str,
+        self, node: ResidualSum, columns: range, requantization: Requantization, *, cells: str, kind: str
     ) -> None:
-        self.requantization = requantization
-        self.fraction_bits = fraction_bits
-        self.operand = operand
-        self.zero_point = zero_point
+        self.node = node
         self.kind = kind
+        self._zero_point = requantization.zero_point
+        operand = node.inputs[1].format
+        lows, highs = node.layer.accumulator_range()
+        factors, constants = ([int(each[column]) for column in columns] for each in (node.factors, node.constants))
         factor_bits = max(max(factors).bit_length(), 1)
         shape = signed(factor_bits + 1)
         self._factors = ConstantTable({"factor": factors}, {"factor": shape}, cells=cells, kind=f"{kind}_factors")
         logic = LUT_CELLS if is_ecp5(cells) else PLAIN_CELLS
         self._product = WideMultiplier(operand.bits + 1, factor_bits, cells=logic)
         self._product.kind = f"{kind}_product"
-        self._requantizer = Requantizer(RequantizerConfig.of(requantization, total_bits, cells=cells))
-        columns = {"constant": constants, **{name: getattr(requantization, name) for name in Requantizer.constants}}
+        self._requantizer = Requantizer(RequantizerConfig.of(requantization, signed_bits(*node.totals), cells=cells))
+        given = {"constant": constants, **{name: getattr(requantization, name) for name in Requantizer.constants}}
         shapes = {"constant": signed(signed_bits(*constants))}
         shapes |= {name: getattr(self._requantizer, name).shape() for name in Requantizer.constants}
-        self._constants = ConstantTable(columns, shapes, cells=cells, kind=f"{kind}_constants")
+        self._constants = ConstantTable(given, shapes, cells=cells, kind=f"{kind}_constants")
         super().__init__(
             {
                 "index": In(self._factors.index.shape()),
-                "sum": In(signed(sum_bits)),
+                "sum": In(signed(signed_bits(int(lows.min()), int(highs.max())))),
                 "addend": In(operand.bits),
                 "y": Out(self._requantizer.y.shape()),
             }
@@ -97,9 +88,10 @@ class ResidualLane(wiring.Component):
         m.submodules.constants = place(constants, platform)
         m.submodules.requantizer = place(requantizer, platform)
         entry, made = self._entry, self._entry + product.latency
-        centred = Signal(signed(self.operand.bits + 1), reset_less=True)
-        code = self.addend.as_signed() if self.operand.signed else self.addend
-        m.d.sync += centred.eq(code - self.zero_point)
+        tensor = self.node.inputs[1]
+        centred = Signal(signed(tensor.format.bits + 1), reset_less=True)
+        code = self.addend.as_signed() if tensor.format.signed else self.addend
+        m.d.sync += centred.eq(code - tensor.zero_point)
         m.d.comb += [
             factors.index.eq(self.index),
             product.a.eq(delay(m, centred, entry - 1, name="centred_delayed").as_signed()),
@@ -108,13 +100,13 @@ class ResidualLane(wiring.Component):
         ]
         waiting = delay(m, self.sum, made, name="sum_delayed").as_signed()
         total = Signal.like(requantizer.acc, name="total", reset_less=True)
-        m.d.sync += total.eq((waiting << self.fraction_bits) + product.product + constants.constant)
+        m.d.sync += total.eq((waiting << self.node.fraction_bits) + product.product + constants.constant)
         for name in Requantizer.constants:
             value = delay(m, getattr(constants, name), 1, name=f"{name}_delayed")
             m.d.comb += getattr(requantizer, name).eq(value)
         m.d.comb += [
             requantizer.acc.eq(total),
-            requantizer.zero_point.eq(self.requantization.zero_point),
+            requantizer.zero_point.eq(self._zero_point),
             self.y.eq(requantizer.y),
         ]
         return m

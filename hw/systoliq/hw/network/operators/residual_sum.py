@@ -73,28 +73,14 @@ class ResidualSumOperator(ProductOperator[network.ResidualSum]):
         config = ArrayConfig(cols=cols, depth=depth, b=layer.b_format, cells=recipe.cells)
         dense = Dense(layer, Unscaled(), config, groups=self.groups)
         lanes = dense.schedule.lanes
-        made = [self._lane(range(index, layer.n, lanes), index, recipe) for index in range(lanes)]
+        made = []
+        for index in range(lanes):
+            columns, kind = range(index, layer.n, lanes), f"{recipe.kind}_lane_{index}"
+            constants = _columns(self.requantization, columns)
+            made.append(ResidualLane(node, columns, constants, cells=recipe.lane_cells, kind=kind))
         padding = node.inputs[0].zero_point
         formats = node.inputs[1].format, node.output.format
         return Residual(self.windows, dense, made, *formats, padding=padding, kind=recipe.kind)
-
-    def _lane(self, columns: range, index: int, recipe: Recipe) -> ResidualLane:
-        """Return the lane ``index``, which serves ``columns``."""
-        node = self.node
-        lows, highs = self.sums_layer.accumulator_range()
-        factors, constants = ([int(each[column]) for column in columns] for each in (node.factors, node.constants))
-        return ResidualLane(
-            factors,
-            constants,
-            _columns(self.requantization, columns),
-            fraction_bits=node.fraction_bits,
-            operand=node.inputs[1].format,
-            zero_point=node.inputs[1].zero_point,
-            sum_bits=signed_bits(int(lows.min()), int(highs.max())),
-            total_bits=self.total_bits,
-            cells=recipe.lane_cells,
-            kind=f"{recipe.kind}_lane_{index}",
-        )
 
     def needed(self, given: Sequence[Dependency]) -> np.ndarray:
         """`Dependency.needed` of the output: windows of the image, and the pixel that is added to each."""
