@@ -13,6 +13,7 @@ from systoliq.hw.dma.registers import BASE
 from systoliq.hw.engine.host.batches import Batches
 from systoliq.inference.products import asked_of_engine
 from systoliq.inference.program.playing import rows_of_a
+from systoliq.inference.program.vector import VectorInMemory
 from systoliq.inference.steps import HostStep
 from systoliq.sim.engine.dma_engine import SimulatedDmaEngine
 from systoliq.sim.engine.memory import EngineMemory
@@ -44,6 +45,7 @@ class Board:
         self.jobs = {
             each.buffer.address: len(each.pieces) for product in self.program.products for each in product.lists
         }
+        self.jobs |= {step.list.address: 0 for step in self.program.vectors}
 
     def read(self, _, offset):
         return dma_register("DMA_STATUS").field("done").mask if offset == register("DMA_STATUS") else 0
@@ -64,6 +66,9 @@ class Board:
         return self.asked[step].operations[index]
 
     def operand(self, _, step, index, which):
+        of = self.program.steps[step - 1]
+        if isinstance(of, VectorInMemory):
+            return self.pointer(np.ascontiguousarray(self.tensors[of.sketch.step.inputs[b"ab".index(which)]]))
         given = self.operation(step, index)
         if which == b"a":
             return self.pointer(rows_of_a(self.program.steps[step - 1], self.asked[step], index))
@@ -73,8 +78,12 @@ class Board:
         return int(getattr(self.operation(step, 0), f"{which.decode()}_zero_point").reshape(())) & 0xFF
 
     def result(self, _, step, index):
-        operation = self.program.steps[step - 1].operations[index].sketch
-        y = np.zeros(operation.result, operation.pieces[0].job.y_dtype)
+        of = self.program.steps[step - 1]
+        if isinstance(of, VectorInMemory):
+            y = np.zeros(of.sketch.shape, of.sketch.operation.tables.output.dtype)
+        else:
+            operation = of.operations[index].sketch
+            y = np.zeros(operation.result, operation.pieces[0].job.y_dtype)
         self.results[step, index] = y
         return self.pointer(y)
 
@@ -82,6 +91,9 @@ class Board:
         of = self.program.steps[step - 1]
         if isinstance(of, HostStep):
             self.tensors |= self.division.pieces[of].run(self.tensors)
+            return 0
+        if isinstance(of, VectorInMemory):
+            self.tensors[of.sketch.step.output] = self.results[step, 0]
             return 0
         self.operation(step, 0)
         results = [self.results[step, index] for index in range(len(of.operations))]

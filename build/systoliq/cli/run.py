@@ -122,7 +122,9 @@ def _show(report: InferenceReport) -> None:
     for head in ("jobs", "cycles", "utilization", "bytes A", "bytes B", "bytes Y", *lists):
         table.add_column(head, justify="right")
     for step in report.steps:
-        shape = " x ".join(map(str, step.shapes[0])) + (f" ({len(step.shapes)} groups)" if len(step.shapes) > 1 else "")
+        shape = " x ".join(map(str, step.shapes[0] if step.shapes else ())) + (
+            f" ({len(step.shapes)} groups)" if len(step.shapes) > 1 else ""
+        )
         figures = (
             f"{step.jobs}",
             f"{step.cycles:,}",
@@ -135,9 +137,11 @@ def _show(report: InferenceReport) -> None:
     for name, (operator, reason) in report.host.items():
         console.print(shown(f"host: {operator} {name!r}: {reason}"), soft_wrap=True, markup=False)
     outputs = sum(step.outputs for step in report.steps)
+    products = sum(bool(step.shapes) for step in report.steps)
+    unit = f", {len(report.steps) - products} steps of the vector unit" if products < len(report.steps) else ""
     elements = sum(end.elements for end in report.outputs.values())
     click.echo(
-        f"{len(report.steps)} products on the engine, {report.multiply_accumulates:,} multiply-accumulates in "
+        f"{products} products on the engine{unit}, {report.multiply_accumulates:,} multiply-accumulates in "
         f"{report.cycles:,} cycles, {report.utilization:.1%}"
     )
     lines = report.mismatches

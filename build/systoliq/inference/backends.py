@@ -16,9 +16,9 @@ from systoliq.sim.runner import SimulatorName
 
 from .division import Division
 from .operations import Array, Asked
-from .program import Product, Program, bytes_of_bus, compile_model, play
+from .program import Product, Program, VectorInMemory, bytes_of_bus, compile_model, play, play_vector
 from .report import Figures
-from .steps import EngineStep
+from .steps import EngineStep, VectorStep
 
 __all__ = ["Backend", "MemoryBackend", "Simulated", "StreamBackend"]
 
@@ -41,6 +41,9 @@ class Backend(Protocol):
 
     def product(self, step: EngineStep, asked: Asked) -> tuple[Array, Figures]:
         """The result of `step` for the operands in `asked`, and its figures."""
+
+    def vector(self, step: VectorStep, given: list[Array]) -> tuple[Array, Array, Figures]:
+        """The result of `step` for the tensors `given`, the one of golden, and its figures."""
 
 
 class StreamBackend:
@@ -74,6 +77,10 @@ class StreamBackend:
         )
         return asked.finish([result.y for result in results]), figures
 
+    def vector(self, step: VectorStep, given: list[Array]) -> tuple[Array, Array, Figures]:
+        """See `Backend`; there is no vector unit without a memory."""
+        raise RuntimeError(f"{step.name} is for a vector unit, and this engine has none")
+
 
 class MemoryBackend:
     """The DMA engine of `config` over `bus` bits; a simulator for a run."""
@@ -91,6 +98,7 @@ class MemoryBackend:
         self._engine = SimulatedDmaEngine(config, bus_bytes=bytes_of_bus(config, bus), simulator=simulated.simulator)
         self._compiled: tuple[Program, Division] | None = None
         self._products: dict[EngineStep, Product] = {}
+        self._vectors: dict[VectorStep, VectorInMemory] = {}
         self._memory: EngineMemory | None = None
 
     @contextmanager
@@ -104,6 +112,7 @@ class MemoryBackend:
             )
         program, division = self._compiled
         self._products = {product.sketch.step: product for product in program.products}
+        self._vectors = {each.sketch.step: each for each in program.vectors}
         self._simulated.progress("building the simulation")
         memory = EngineMemory(self._engine, program.memory, stalls=self._simulated.stalls, seed=self._simulated.seed)
         with memory as self._memory:
@@ -123,3 +132,18 @@ class MemoryBackend:
             seconds=round(time.monotonic() - begun, 3),
         )
         return y, figures
+
+    def vector(self, step: VectorStep, given: list[Array]) -> tuple[Array, Array, Figures]:
+        """See `Backend`."""
+        if self._memory is None:
+            raise RuntimeError("there is no memory before the engine is ready")
+        found, begun = self._vectors[step], time.monotonic()
+        y, played = play_vector(found, given, self._memory)
+        figures = Figures(
+            jobs=0,
+            cycles=played.cycles,
+            bytes=found.bytes,
+            beats=played.beats,
+            seconds=round(time.monotonic() - begun, 3),
+        )
+        return y, found.sketch.operation.apply(*given), figures

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
@@ -12,7 +12,7 @@ from .host import HostPiece, constants_of, watched
 from .left_in_float import left_in_float
 from .lowering import Lowered
 from .operations import Array
-from .steps import EngineStep, HostStep, cut
+from .steps import EngineStep, HostStep, VectorStep, cut, made_by
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -24,17 +24,23 @@ class Division:
     """`model` cut into `steps`, see `cut`. `host` are the products of the host's steps, with operator and reason.
 
     `crossing` are the tensors that steps make for one another, and the model's outputs; `constants` those that products
-    and outputs take. InputError where the engine gets no product.
+    and outputs take. `vectors` are the steps of the vector unit. InputError where the engine gets no product.
     """
 
     def __init__(
-        self, model: Lowered, *, only: Collection[str] | None = None, refused: Mapping[str, str] | None = None
+        self,
+        model: Lowered,
+        *,
+        only: Collection[str] | None = None,
+        refused: Mapping[str, str] | None = None,
+        vectors: Sequence[VectorStep] = (),
     ) -> None:
         self.model = model
-        self.steps = cut(model.graph, only, left_in_float(model) | dict(refused or {}))
+        self.steps = cut(model.graph, only, left_in_float(model) | dict(refused or {}), vectors)
         host_steps = [step for step in self.steps if isinstance(step, HostStep)]
         self.host = {name: why for step in host_steps for name, why in step.products.items()}
         self.products = [step for step in self.steps if isinstance(step, EngineStep)]
+        self.vectors = [step for step in self.steps if isinstance(step, VectorStep)]
         if not self.products:
             listed = "; ".join(f"{operator} {name!r}: {why}" for name, (operator, why) in [*self.host.items()][:5])
             raise InputError(f"{model.path}: must have a product of 8-bit integers, and has {listed or 'no product'}")
@@ -56,8 +62,3 @@ class Division:
 
     def _session(self, model: ModelProto) -> Session:
         return Session(watched(model, self.crossing), str(self.model.path), as_it_is=True)
-
-
-def made_by(step: EngineStep | HostStep) -> list[str]:
-    """The tensors that a step makes for others, or for the user."""
-    return list(step.outputs if isinstance(step, HostStep) else step.node.output[:1])

@@ -30,9 +30,10 @@ class Figures:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class StepReport(Figures):
-    """A product on the engine. `shapes` are M, K and N of its operations. `bytes` counts the bytes of A, B and Y on the
-    streams; with memory, also the bytes of lists, and the bytes that the host writes. `seconds` is the simulator's
-    time.
+    """A step on the engine. `shapes` are M, K and N of its operations; a step of the vector unit has none.
+
+    `bytes` counts the bytes of A, B and Y on the streams; with memory, also the bytes of lists, and the bytes that the
+    host writes. `seconds` is the simulator's time.
 
     With streams, `cycles` is the engine's own count for each job and `model_cycles` its cycle model's. For a DMA engine
     both run from the start of a list to its interrupt, and `beats` counts the beats of each memory port.
@@ -68,6 +69,20 @@ class StepReport(Figures):
             multiply_accumulates=macs,
             utilization=macs / whole if whole else 0.0,
             golden_mismatches=differing(y, asked.golden()),
+        )
+
+    @classmethod
+    def of_vector(cls, name: str, operator: str, figures: Figures, y: Array, golden: Array) -> StepReport:
+        """The report of a step of the vector unit with the output `y`, which has no products."""
+        return cls(
+            **{field.name: getattr(figures, field.name) for field in dataclasses.fields(Figures)},
+            name=name,
+            operator=operator,
+            shapes=(),
+            outputs=int(y.size),
+            multiply_accumulates=0,
+            utilization=0.0,
+            golden_mismatches=differing(y, golden),
         )
 
 

@@ -21,7 +21,7 @@ from .operations import Array
 from .products import asked_of_engine
 from .reference import Reference
 from .report import InferenceReport, StepReport
-from .steps import EngineStep, HostStep
+from .steps import EngineStep, HostStep, VectorStep
 
 __all__ = ["EngineSession"]
 
@@ -36,7 +36,7 @@ class EngineSession:
     `progress` receives the current step.
 
     With `bus` (32, 64 or 128), the model is compiled for the shapes of its inputs and runs on the DMA engine: one
-    simulator runs the compiled lists, with the host's steps between them.
+    simulator runs the compiled lists, with the host's steps between them. `config.vector` requires `bus`.
 
     Raises InputError for a model that onnxruntime rejects, or that has no product for the engine.
 
@@ -64,6 +64,8 @@ class EngineSession:
         expect("stalls", stalls, int, float)
         expect("seed", seed, int)
         self.config = config or EngineConfig()
+        if self.config.vector and bus is None:
+            raise InputError("vector requires bus: the vector unit reads and writes memory")
         self.tensors: dict[str, Array] = {}
         self._report: InferenceReport | None = None
         self._progress = progress or (lambda text: None)
@@ -113,6 +115,9 @@ class EngineSession:
             for place, step in enumerate(division.steps, 1):
                 if isinstance(step, HostStep):
                     tensors |= division.pieces[step].run(tensors)
+                elif isinstance(step, VectorStep):
+                    self._progress(f"step {place} of {len(division.steps)}: vector unit {step.name}")
+                    reports.append((step.output, self._vector(step, tensors)))
                 else:
                     self._progress(f"step {place} of {len(division.steps)}: {step.node.op_type} {step.name}")
                     reports.append((step.node.output[0], self._product(step, tensors)))
@@ -131,3 +136,9 @@ class EngineSession:
         y, figures = self._engine.product(step, asked)
         tensors[step.node.output[0]] = y
         return StepReport.of(step.name, step.node.op_type, asked, self.config, figures, y)
+
+    def _vector(self, step: VectorStep, tensors: dict[str, Array]) -> StepReport:
+        """Run a step on the vector unit, and store its output in `tensors`."""
+        y, golden, figures = self._engine.vector(step, [tensors[name] for name in step.inputs])
+        tensors[step.output] = y
+        return StepReport.of_vector(step.name, step.operator, figures, y, golden)

@@ -15,13 +15,19 @@ from .product import (
 from .program import (
     Program,
 )
+from .vector import (
+    VectorInMemory,
+    play_vector,
+)
 
 __all__ = [
     "CompiledModel",
     "Product",
     "Program",
+    "VectorInMemory",
     "bytes_of_bus",
     "compile_model",
     "compile_onnx",
     "play",
+    "play_vector",
 ]

@@ -10,6 +10,7 @@ from ..steps import HostStep
 from .memory_map import Buffer
 from .product import Product
 from .program import Program
+from .vector import VectorInMemory
 
 __all__ = ["c_header", "c_tables"]
 
@@ -46,7 +47,8 @@ typedef struct {
     uint32_t address, size, jobs;
 } systoliq_list;
 
-/* A product: fill operands; write the patches; play the lists one after the other; take Y. */
+/* A product, or a step of the vector unit, which has one operation with rows of A, B and Y: fill operands; write the
+   patches; play the lists one after the other; take Y. */
 typedef struct {
     const char *name;
     uint32_t step, operation_count, patch_count, list_count;
@@ -69,7 +71,7 @@ def c_header(program: Program) -> str:
     ]
     numbers = [
         ("ROWS", config.rows), ("COLS", config.cols), ("DEPTH", config.depth), ("BUS_BYTES", program.bus_bytes),
-        ("STEPS", len(program.steps)), ("PRODUCTS", len(program.products)),
+        ("STEPS", len(program.steps)), ("PRODUCTS", len(_of_engine(program))),
     ]  # fmt: skip
     lines = [
         f"/* Program of {_comment(program.name)} for a systoliq engine; made by `systoliq compile`, do not edit. */",
@@ -83,6 +85,10 @@ def c_header(program: Program) -> str:
         "",
         *(f"#define {_PREFIX}_{name} {value}u" for name, value in numbers),
     ]
+    for step in program.vectors:
+        lines += ["", f"/* Step {step.number}: {_comment(step.operator)} {_comment(step.name)} */"]
+        for buffer in (*step.operands.values(), step.y, step.list):
+            lines += _macros(f"{_PREFIX}_{step.number:02}_{buffer.role.upper()}", buffer)
     for product in program.products:
         lines += ["", f"/* Step {product.number}: {product.operator} {_comment(product.name)} */"]
         for place, operation in enumerate(product.operations):
@@ -119,16 +125,17 @@ def c_tables(program: Program) -> str:
         '#include "systoliq_program.h"',
         "",
     ]
-    for product in program.products:
-        lines += _arrays(product)
+    of_engine = _of_engine(program)
+    for step in of_engine:
+        lines += _arrays_of_vector(step) if isinstance(step, VectorInMemory) else _arrays(step)
     lines.append(f"const systoliq_product systoliq_products[{_PREFIX}_PRODUCTS] = {{")
-    for product in program.products:
-        number = product.number
-        patches = sum(len(patch.addresses) for patch in product.patches)
-        counts = f"{number}, {len(product.operations)}, {patches}"
+    for step in of_engine:
+        number, product = step.number, step if isinstance(step, Product) else None
+        patches = sum(len(patch.addresses) for patch in product.patches) if product else 0
+        counts = f"{number}, {len(product.operations) if product else 1}, {patches}"
         tables = f"operations_{number}, {f'patches_{number}' if patches else '0'}, lists_{number}"
-        lines.append(f"    {{{_string(product.name)}, {counts}, {len(product.lists)}, {tables}}},")
-    places = iter(range(len(program.products)))
+        lines.append(f"    {{{_string(step.name)}, {counts}, {len(product.lists) if product else 1}, {tables}}},")
+    places = iter(range(len(of_engine)))
     steps = ", ".join("-1" if isinstance(step, HostStep) else str(next(places)) for step in program.steps)
     return "\n".join([*lines, "};", "", f"const int systoliq_steps[{_PREFIX}_STEPS] = {{{steps}}};", ""])
 
@@ -162,6 +169,27 @@ def _arrays(product: Product) -> Iterator[str]:
         yield f"    {{0x{each.buffer.address:08X}u, {len(each.data)}, {len(each.pieces)}}},"
     yield "};"
     yield ""
+
+
+def _arrays_of_vector(step: VectorInMemory) -> Iterator[str]:
+    """A step of the vector unit is an operation without tiles, whose k is 1; without B, all of B is 0."""
+    number = step.number
+    filled = [int(name in step.operands and name not in step.sources) for name in "ab"]
+    b = step.operands.get("b")
+    matrices = (_matrix(step.operands["a"]), "{0, 0, 0, 0}" if b is None else _matrix(b), _matrix(step.y))
+    sizes = f"1, {step.sketch.rows.size}, {filled[0]}, {filled[1]}, 0"
+    yield f"static const systoliq_operation operations_{number}[] = {{"
+    yield f"    {{{sizes}, {', '.join(matrices)}, 0}},"
+    yield "};"
+    yield f"static const systoliq_list lists_{number}[] = {{"
+    yield f"    {{0x{step.list.address:08X}u, {len(step.data)}, 0}},"
+    yield "};"
+    yield ""
+
+
+def _of_engine(program: Program) -> list[Product | VectorInMemory]:
+    """The steps of the engine, in order."""
+    return [step for step in program.steps if not isinstance(step, HostStep)]
 
 
 def _matrix(buffer: Buffer) -> str:

@@ -22,6 +22,8 @@ from .pieces import NotCompiledError
 from .product import JobList, OperationInMemory, Product, b_size, bytes_of_b, lists_of, patches_of, placements
 from .program import Program
 from .sketch import OperationSketch, ProductSketch, Rows, sketch
+from .vector import VectorInMemory, VectorSketch, rows_in_place, vector_list
+from .vector_steps import operation_of, vector_steps
 
 __all__ = ["bytes_of_bus", "compile_model"]
 
@@ -53,11 +55,12 @@ def compile_model(
     division, sketches = _sketches(model, config, bus_bytes, feed, only)
     order = {step: place for place, step in enumerate(division.steps, 1)}
     placed = _Placed(config, bus_bytes, base)
-    for step in division.products:
-        placed.add(order[step], sketches[step.node.output[0]])
+    for step in division.steps:
+        if not isinstance(step, HostStep):
+            placed.add(order[step], sketches[step.node.output[0]])
     placed.settle()
     check_size(base, placed.working, None, model.path.name)  # lists are made of addresses
-    products = {product.number: product for product in map(placed.product, range(len(placed.sketches)))}
+    made = {step.number: step for step in map(placed.step, range(len(placed.sketches)))}
     size = placed.working + aligned(len(placed.image))
     check_size(base, size, memory, model.path.name)
     program = Program(
@@ -69,7 +72,7 @@ def compile_model(
         size=size,
         image=bytes(placed.image),
         steps=tuple(
-            step if isinstance(step, HostStep) else products[place] for place, step in enumerate(division.steps, 1)
+            step if isinstance(step, HostStep) else made[place] for place, step in enumerate(division.steps, 1)
         ),
         host=division.host,
         inputs={name: (array.dtype.name, array.shape) for name, array in feed.items()},
@@ -80,11 +83,15 @@ def compile_model(
 
 def _sketches(
     model: Lowered, config: EngineConfig, bus_bytes: int, feed: Mapping[str, Array], only: Collection[str] | None
-) -> tuple[Division, dict[str, ProductSketch]]:
-    """The model's division, with the reasons of what cannot be compiled, and a sketch of each product by its output."""
-    division = Division(model, only=only)
+) -> tuple[Division, dict[str, _Sketch]]:
+    """The model's division, with the reasons of what cannot be compiled, and a sketch of each step of the engine by its
+    output.
+    """
+    vectors = vector_steps(model) if config.vector else ()
+    division = Division(model, only=only, vectors=vectors)
     tensors = {**division.constants, **feed, **division.expected(feed)}
-    constants, refused, sketches = set(division.constants), {}, {}
+    constants, refused = set(division.constants), dict[str, str]()
+    sketches: dict[str, _Sketch] = {}
     for step in division.products:
         output = step.node.output[0]
         try:
@@ -92,54 +99,134 @@ def _sketches(
             sketches[output] = sketch(step, asked, known(step.node, constants), constants, config, bus_bytes)
         except NotCompiledError as error:
             refused[output] = str(error)
-    return Division(model, only=only, refused=refused) if refused else division, sketches
+    kept = []
+    for unit in vectors:
+        operation = operation_of(model, unit, tensors)
+        if isinstance(operation, str):
+            refused[unit.output] = operation
+        else:
+            sketches[unit.output] = VectorSketch(step=unit, operation=operation, shape=tensors[unit.output].shape)
+            kept.append(unit)
+    if refused:
+        division = Division(model, only=only, refused=refused, vectors=kept)
+    return division, sketches
+
+
+_Sketch = ProductSketch | VectorSketch
+
+
+def _gives(other: _Sketch, name: str, rows: Rows) -> bool:
+    """True if Y of `other` is the tensor `name` with this layout, a row for each last dimension."""
+    if other.step.node.output[0] != name:
+        return False
+    return (other.rows if isinstance(other, VectorSketch) else rows_in_place(other, "y")) == rows
+
+
+def _feeds(sketch: ProductSketch, other: _Sketch) -> bool:
+    """True if Y of `other` can be used in place as A of the product `sketch`."""
+    if not isinstance(other, VectorSketch):
+        return sketch.takes(other)
+    rows = rows_in_place(sketch, "a")
+    return rows is not None and _gives(other, sketch.step.node.input[0], rows)
 
 
 class _Placed:
-    """Products one after the other: first their rooms, then, once these are settled, weights and lists in `image`."""
+    """Steps one after the other: first their rooms, then, once these are settled, weights and lists in `image`."""
 
     def __init__(self, config: EngineConfig, bus_bytes: int, base: int) -> None:
         self.config, self.bus_bytes, self.base = config, bus_bytes, base
-        self.sketches: list[tuple[int, ProductSketch]] = []
+        self.sketches: list[tuple[int, _Sketch]] = []
         self.image = bytearray()
         self.working = 0
         self._rooms: list[Room] = []
         self._room_of: dict[tuple[int, int, str], int] = {}  # product, operation and operand
-        self._from: dict[int, str] = {}
+        self._from: dict[tuple[int, str], str] = {}
         self._addresses: list[int] = []
         self._kept: dict[bytes, int] = {}
 
-    def add(self, number: int, sketch: ProductSketch) -> None:
-        """Make rooms for a product; its A may be the room of another's Y."""
+    def add(self, number: int, sketch: _Sketch) -> None:
+        """Make rooms for a step; its operands may be the rooms of other steps' Y."""
+        if isinstance(sketch, VectorSketch):
+            self._add_vector(number, sketch)
+        else:
+            self._add_product(number, sketch)
+        self.sketches.append((number, sketch))
+
+    def _add_vector(self, number: int, sketch: VectorSketch) -> None:
+        index, size = len(self.sketches), sketch.rows.bytes
+        for operand, name in zip(sketch.operands, sketch.step.inputs, strict=True):
+            source = next((i for i, (_, other) in enumerate(self.sketches) if _gives(other, name, sketch.rows)), None)
+            if source is None:
+                self._room(index, 0, operand, size, number)
+            else:
+                self._share(index, 0, operand, source, number)
+        self._room(index, 0, "y", size, number)
+
+    def _room(self, index: int, place: int, operand: str, size: int, number: int) -> None:
+        self._room_of[index, place, operand] = len(self._rooms)
+        self._rooms.append(Room(size=size, first=number, last=number))
+
+    def _share(self, index: int, place: int, operand: str, source: int, number: int) -> None:
+        """An operand is the Y of the step with the index `source`."""
+        room = self._room_of[index, place, operand] = self._room_of[source, 0, "y"]
+        self._rooms[room] = dataclasses.replace(self._rooms[room], last=number)
+        self._from[index, operand] = self.sketches[source][1].step.name
+
+    def _add_product(self, number: int, sketch: ProductSketch) -> None:
         index = len(self.sketches)
-        source = next((i for i, (_, other) in enumerate(self.sketches) if sketch.takes(other)), None)
+        source = next((i for i, (_, other) in enumerate(self.sketches) if _feeds(sketch, other)), None)
         for place, operation in enumerate(sketch.operations):
             sizes = {"a": operation.a.bytes, "y": operation.y.bytes}
             if not sketch.known.b:
                 sizes["b"] = b_size(operation).bytes
             for operand, size in sizes.items():
                 if operand == "a" and sketch.image and place:
-                    room = self._room_of[index, 0, "a"]  # all operations see the same pixels
+                    self._room_of[index, place, "a"] = self._room_of[index, 0, "a"]  # all see the same pixels
                 elif operand == "a" and source is not None:
-                    room = self._room_of[source, 0, "y"]
-                    self._rooms[room] = dataclasses.replace(self._rooms[room], last=number)
-                    self._from[index] = self.sketches[source][1].step.name
+                    self._share(index, place, "a", source, number)
                 else:
-                    room = len(self._rooms)
-                    self._rooms.append(Room(size=size, first=number, last=number))
-                self._room_of[index, place, operand] = room
-        self.sketches.append((number, sketch))
+                    self._room(index, place, operand, size, number)
 
     def settle(self) -> None:
         """Give each room its place."""
         offsets, self.working = place_rooms(self._rooms)
         self._addresses = [self.base + offset for offset in offsets]
 
-    def product(self, index: int) -> Product:
-        """Product number `index` of those added."""
+    def step(self, index: int) -> Product | VectorInMemory:
+        """Step number `index` of those added."""
         number, sketch = self.sketches[index]
+        if isinstance(sketch, VectorSketch):
+            return self._vector(index, number, sketch)
+        return self._product(index, number, sketch)
+
+    def _vector(self, index: int, number: int, sketch: VectorSketch) -> VectorInMemory:
+        name = sketch.step.name
+        buffers = {
+            role: self._working(index, 0, role, name, sketch.rows)
+            for role in ("a", "b", "y")
+            if role in sketch.operands + "y"
+        }
+        tables = tuple(self._flat(name, "b", table, number) for table in sketch.operation.memory)
+        a, y = buffers["a"], buffers["y"]
+        b = buffers.get("b", a)
+        data = vector_list(sketch, a.address, b.address, y.address, tuple(table.address for table in tables))
+        return VectorInMemory(
+            number=number,
+            sketch=sketch,
+            operands={operand: buffers[operand] for operand in sketch.operands},
+            y=y,
+            tables=tables,
+            list=self._flat(name, "list", data, number),
+            data=data,
+            sources={
+                operand: self._from[index, operand] for operand in sketch.operands if (index, operand) in self._from
+            },
+        )
+
+    def _product(self, index: int, number: int, sketch: ProductSketch) -> Product:
         operations = tuple(
-            self._operation(index, place, number, operation) for place, operation in enumerate(sketch.operations)
+            self._operation(index, place, number, sketch.step.name, sketch.known.b, operation)
+            for place, operation in enumerate(sketch.operations)
         )
         places = [
             each
@@ -165,13 +252,13 @@ class _Placed:
             operations=operations,
             lists=lists,
             patches=patches_of(sketch, places, made, addresses, self.config, self.bus_bytes),
-            a_from=self._from.get(index),
+            a_from=self._from.get((index, "a")),
         )
 
-    def _operation(self, index: int, place: int, number: int, operation: OperationSketch) -> OperationInMemory:
-        sketch = self.sketches[index][1]
-        name = sketch.step.name
-        if sketch.known.b:
+    def _operation(
+        self, index: int, place: int, number: int, name: str, b_known: bool, operation: OperationSketch
+    ) -> OperationInMemory:
+        if b_known:
             given = operation.operation
             b = self._flat(name, "b", bytes_of_b(operation, Batches(given.a, given.b).b, self.config), number)
         else:

@@ -10,6 +10,7 @@ from ...design.engine.facts import config_facts
 from ..steps import HostStep, label_of
 from .product import OperationInMemory, Product
 from .program import Program
+from .vector import VectorInMemory
 
 __all__ = ["IMAGE", "model_file", "program_facts"]
 
@@ -36,7 +37,11 @@ def program_facts(program: Program) -> dict[str, Any]:
         "outputs": list(program.outputs),
         "totals": program.totals(),
         "steps": [
-            _host(number, step) if isinstance(step, HostStep) else _product(step)
+            _host(number, step)
+            if isinstance(step, HostStep)
+            else _vector(step)
+            if isinstance(step, VectorInMemory)
+            else _product(step)
             for number, step in enumerate(program.steps, 1)
         ],
         "products_of_the_host": {
@@ -55,6 +60,28 @@ def _host(number: int, step: HostStep) -> dict[str, Any]:
         "nodes": [
             {"operator": node.op_type, "name": label_of(node), "gives": list(node.output)} for node in step.nodes
         ],
+    }
+
+
+def _vector(step: VectorInMemory) -> dict[str, Any]:
+    operation = step.sketch.operation
+    types = dict.fromkeys(step.operands, operation.operand.dtype.name) | {"y": operation.tables.output.dtype.name}
+    return {
+        "step": step.number,
+        "by": "vector unit",
+        "name": step.name,
+        "operator": step.operator,
+        "takes": list(step.sketch.step.inputs),
+        "gives": step.sketch.step.output,
+        "sources": dict(step.sources),
+        "shape": list(step.sketch.shape),
+        "types": types,
+        **{name: buffer.facts() for name, buffer in step.operands.items()},
+        "y": step.y.facts(),
+        "tables": [table.facts() for table in step.tables],
+        "shift": operation.tables.shift,
+        "lists": [step.list.facts() | {"jobs": 0}],
+        "bytes": step.bytes,
     }
 
 

@@ -10,6 +10,7 @@ from .facts import IMAGE, model_file
 from .memory_map import Buffer
 from .product import Product
 from .program import Program
+from .vector import VectorInMemory
 
 __all__ = ["listing"]
 
@@ -29,7 +30,8 @@ def _head(program: Program) -> Iterator[str]:
     image = f"{IMAGE}: weights and lists, loaded once"
     yield f"image    0x{program.image_address:08x}  {len(program.image):>10} bytes  {image}"
     yield ""
-    yield f"{totals['products']} products on the engine in {totals['jobs']} jobs; {_bytes(totals['bytes'])}"
+    unit = f", {totals['vector_steps']} steps of the vector unit" if "vector_steps" in totals else ""
+    yield f"{totals['products']} products on the engine in {totals['jobs']} jobs{unit}; {_bytes(totals['bytes'])}"
     for name, (operator, reason) in program.host.items():
         yield f"host: {operator} {name!r}: {reason}"
 
@@ -37,7 +39,12 @@ def _head(program: Program) -> Iterator[str]:
 def _steps(program: Program) -> Iterator[str]:
     for number, step in enumerate(program.steps, 1):
         yield ""
-        yield from _host(number, step) if isinstance(step, HostStep) else _product(step)
+        if isinstance(step, HostStep):
+            yield from _host(number, step)
+        elif isinstance(step, VectorInMemory):
+            yield from _vector(step)
+        else:
+            yield from _product(step)
 
 
 def _host(number: int, step: HostStep) -> Iterator[str]:
@@ -46,6 +53,19 @@ def _host(number: int, step: HostStep) -> Iterator[str]:
     yield f"step {number}: host: {model_file(number) if step.outputs else 'no outputs that other steps need'}: {nodes}"
     yield f"  inputs: {', '.join(step.inputs) or 'none'}"
     yield f"  outputs: {', '.join(step.outputs) or 'none'}"
+
+
+def _vector(step: VectorInMemory) -> Iterator[str]:
+    yield f"step {step.number}: vector unit: {step.operator} {step.name!r}; output {step.sketch.step.output}"
+    for operand, name in zip(step.operands, step.sketch.step.inputs, strict=True):
+        source = step.sources.get(operand)
+        yield f"  {operand}: " + (f"rows of {name}" if source is None else f"Y of {source!r}, in place")
+    for buffer in (*step.operands.values(), step.y):
+        yield f"    {_place(buffer)}"
+    for table in step.tables:
+        yield f"  table 0x{table.address:08x}  {table.size} bytes, in the image"
+    yield f"  play {_place(step.list)}"
+    yield f"  {_bytes(step.bytes)}"
 
 
 def _product(product: Product) -> Iterator[str]:

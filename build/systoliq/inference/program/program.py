@@ -11,6 +11,7 @@ from systoliq.hw.engine import EngineConfig
 from ..steps import HostStep
 from .memory_map import Buffer
 from .product import Product
+from .vector import VectorInMemory
 
 __all__ = ["Program"]
 
@@ -31,20 +32,29 @@ class Program:
     working: int
     size: int
     image: bytes
-    steps: tuple[HostStep | Product, ...]
+    steps: tuple[HostStep | Product | VectorInMemory, ...]
     host: Mapping[str, tuple[str, str]]
     inputs: Mapping[str, tuple[str, tuple[int, ...]]]
     outputs: tuple[str, ...]
 
     @property
     def products(self) -> tuple[Product, ...]:
-        """The steps of the engine."""
+        """The steps of the engine's array."""
         return tuple(step for step in self.steps if isinstance(step, Product))
+
+    @property
+    def vectors(self) -> tuple[VectorInMemory, ...]:
+        """The steps of the engine's vector unit."""
+        return tuple(step for step in self.steps if isinstance(step, VectorInMemory))
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
         """All places of memory that have a name, each once."""
-        return tuple(dict.fromkeys(buffer for product in self.products for buffer in product.buffers))
+        return tuple(dict.fromkeys(buffer for step in self._of_engine for buffer in step.buffers))
+
+    @property
+    def _of_engine(self) -> tuple[Product | VectorInMemory, ...]:
+        return tuple(step for step in self.steps if not isinstance(step, HostStep))
 
     @property
     def memory(self) -> bytes:
@@ -58,9 +68,10 @@ class Program:
 
     def totals(self) -> dict[str, Any]:
         """Products, jobs and bytes of all."""
-        parts = [product.bytes for product in self.products]
+        parts = [step.bytes for step in self._of_engine]
         return {
             "products": len(self.products),
             "jobs": sum(product.jobs for product in self.products),
+            **({"vector_steps": len(self.vectors)} if self.config.vector else {}),
             "bytes": {name: sum(part[name] for part in parts) for name in ("a", "b", "y", "list", "host")},
         }

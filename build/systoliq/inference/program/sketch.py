@@ -146,7 +146,9 @@ def sketch(
 def _by_address(
     image: Image, given: list[Operation], as_rows: list[OperationSketch], config: EngineConfig, bus_bytes: int
 ) -> list[OperationSketch] | None:
-    """The operations over the image, where they take less by the cycle model, a byte that the host moves a cycle."""
+    """The operations over the image, where they take less by the cycle model, a byte that the host moves a cycle; with
+    a vector unit wherever they can be, so that the host moves nothing between steps.
+    """
     images, height, width, channels = image.pixels.shape
     pixels, found = Rows.of(images * height * width, channels), []
     for group, (operation, rows) in enumerate(zip(given, as_rows, strict=True)):
@@ -162,7 +164,7 @@ def _by_address(
         )  # fmt: skip
     engine = [sum(cycles_of(each.pieces, config, bus_bytes) for each in form) for form in (found, as_rows)]
     host = pixels.count * pixels.size, sum(each.a.count * each.a.size for each in as_rows)
-    return found if engine[0] + host[0] <= engine[1] + host[1] else None
+    return found if config.vector or engine[0] + host[0] <= engine[1] + host[1] else None
 
 
 def with_zero_points(operation: Operation, known: Known, byte: int, names: tuple[str, ...] = ("a", "b")) -> Operation:

@@ -1,0 +1,114 @@
+"""Models on a DMA engine with a vector unit: functions and additions between products without the host."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from systoliq.api import EngineConfig, EngineSession, InputError, compile_onnx
+from systoliq.inference.program.vector import VectorInMemory
+from systoliq.inference.steps import HostStep
+
+from ..onnx.network.networks import Builder, images
+from ..onnx.network.oracle import write
+from .c_program import run_example
+from .models import mobilenet_v2, quantized
+
+CONFIG = EngineConfig(rows=4, cols=4, depth=2, lanes=2, vector=True)
+_FLOAT_EDGES = {"QuantizeLinear", "DequantizeLinear", "Transpose"}
+pytestmark = pytest.mark.simulator
+
+
+def residual() -> Builder:
+    """Convolutions with a HardSwish and a Sigmoid between them, and a residual sum."""
+    net = Builder([1, 3, 6, 5])
+    start = net.conv(3, 8, (3, 3), pads=[1, 1, 1, 1])
+    net.add("HardSwish")
+    net.conv(8, 8, (3, 3), pads=[1, 1, 1, 1])
+    net.add("Sigmoid")
+    net.conv(8, 8, (1, 1))
+    net.add("Add", net.last, start)
+    net.conv(8, 5, (1, 1))
+    return net
+
+
+def of_host(steps):
+    return {node.op_type for step in steps if isinstance(step, HostStep) for node in step.nodes}
+
+
+@pytest.mark.sampled(99)
+@pytest.mark.parametrize("form", ["QDQ", "QOperator"])
+@pytest.mark.parametrize("types", ["u8u8", "s8s8"])
+def test_a_residual_network_needs_the_host_at_its_float_edges_only(form, types, tmp_path):
+    net = residual()
+    path = quantized(tmp_path, net, form=form, types=types, opset=14)
+    program = compile_onnx(path, CONFIG, bus=64).program
+    assert of_host(program.steps) <= _FLOAT_EDGES
+    assert isinstance(program.steps[0], HostStep)
+    assert [isinstance(step, HostStep) for step in program.steps[1:-1]] == [False] * (len(program.steps) - 2)
+    assert [sorted(step.sources) for step in program.vectors] == [["a"], ["a"], ["a", "b"]], "all in place"
+    assert [product.a_from is None for product in program.products] == [True, False, False, False]
+    session = EngineSession(path, CONFIG, bus=64, stalls=0.2)
+    session.run(None, {"x": images(net.shape, 1, 3)})
+    report = session.report.check()
+    assert [bool(step.shapes) for step in report.steps].count(False) == 3
+
+
+def test_a_unit_needs_a_memory(tmp_path):
+    path = quantized(tmp_path, residual(), types="u8u8", opset=14)
+    with pytest.raises(InputError, match="vector requires bus: the vector unit reads and writes memory"):
+        EngineSession(path, CONFIG)
+
+
+def test_without_the_unit_the_host_has_them(tmp_path):
+    path = quantized(tmp_path, residual(), types="u8u8", opset=14)
+    program = compile_onnx(path, CONFIG.replace(vector=False), bus=64).program
+    assert not program.vectors
+    assert {"QLinearAdd", "QLinearSigmoid"} <= of_host(program.steps)
+
+
+def test_the_files_name_steps_of_the_unit(tmp_path):
+    path = quantized(tmp_path, residual(), types="u8u8", opset=14)
+    compiled = compile_onnx(path, CONFIG, bus=64)
+    assert "vector unit: QLinearAdd" in compiled.files["program.txt"].decode()
+    assert compiled.program.totals()["vector_steps"] == 3
+    for step in compiled.program.vectors:
+        assert isinstance(step, VectorInMemory)
+        for table in step.tables:
+            at = table.address - compiled.program.image_address
+            assert len(np.frombuffer(compiled.program.image[at : at + table.size], "<i4")) == 256
+
+
+@pytest.mark.slow
+def test_the_example_in_c_runs_the_model(tmp_path):
+    net = residual()
+    compiled = compile_onnx(quantized(tmp_path, net, types="u8u8", opset=14), CONFIG, bus=64)
+    compiled.write(tmp_path / "out")
+    feed = {"x": images(net.shape, 1, 3)}
+    tensors = run_example(compiled, tmp_path / "out", feed, ["-std=c99", "-Wall", "-Wextra", "-Werror"])
+    for name, array in compiled.division.expected(feed).items():
+        np.testing.assert_array_equal(tensors[name], array, err_msg=name)
+
+
+BROADCAST = """g (uint8[1, 4, 6] x, uint8[1, 1, 6] v) => (uint8[1, 4, 6] y) {
+    p = QLinearMatMul (x, s, z, w, s, z, s, z)
+    y = com.microsoft.QLinearAdd (p, s, z, v, s, z, s, z) }"""
+
+
+def test_what_the_unit_cannot_compute_stays_with_the_host_by_name(tmp_path):
+    rng = np.random.default_rng(1)
+    constants = {"w": rng.integers(0, 9, (6, 6)).astype(np.uint8), "z": np.uint8(7), "s": np.float32(0.1)}
+    program = compile_onnx(write(tmp_path / "model.onnx", BROADCAST, constants), CONFIG, bus=64).program
+    assert not program.vectors
+    reason = "its inputs must have the type and shape of its output, [1, 4, 6], not [1, 4, 6] and [1, 1, 6]"
+    assert program.host == {"y": ("QLinearAdd", reason)}
+
+
+@pytest.mark.slow
+def test_mobilenet_v2(tmp_path):
+    """Its residual sum is the unit's; the depthwise convolutions stay with the host."""
+    net = mobilenet_v2()
+    session = EngineSession(quantized(tmp_path, net), CONFIG, bus=64, stalls=0.1)
+    session.run(None, {"x": images(net.shape, 1, 3)})
+    report = session.report.check()
+    assert "QLinearAdd" in [step.operator for step in report.steps]
