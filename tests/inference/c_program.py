@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
-from ctypes import CFUNCTYPE, POINTER, c_char, c_int, c_uint8, c_uint32, c_void_p
+from ctypes import CFUNCTYPE, POINTER, c_char, c_int, c_size_t, c_uint8, c_uint32, c_void_p
 
 import numpy as np
 
@@ -26,7 +26,11 @@ HOOKS = {
     "zero_point": CFUNCTYPE(c_uint8, c_void_p, c_uint32, c_char),
     "result": CFUNCTYPE(c_void_p, c_void_p, c_uint32, c_uint32),
     "finish": CFUNCTYPE(c_int, c_void_p, c_uint32),
+    "clean": CFUNCTYPE(None, c_void_p, c_void_p, c_size_t),
+    "invalidate": CFUNCTYPE(None, c_void_p, c_void_p, c_size_t),
+    "wait": CFUNCTYPE(c_int, c_void_p),
 }
+LINE = 64  # bytes of a line of the cache
 
 
 class CBoard(ctypes.Structure):
@@ -34,12 +38,17 @@ class CBoard(ctypes.Structure):
 
 
 class Board:
-    """The hooks: host's steps by onnxruntime, operands as the program's steps say, lists on the RTL."""
+    """The hooks: host's steps by onnxruntime, operands as the program's steps say, lists on the RTL.
+
+    The engine does not see what the processor wrote to `memory` before `clean`, and the processor not what the engine
+    wrote before `invalidate`.
+    """
 
     def __init__(self, compiled, feed, memory):
         self.program, self.division, self.simulated = compiled.program, compiled.division, memory
         self.tensors = {**compiled.division.constants, **feed}
         self.memory = np.frombuffer(bytearray(self.program.memory), np.uint8)
+        self.behind = self.memory.copy()  # the caches: the engine's memory
         self.registers = {}
         self.asked, self.results, self.kept = {}, {}, []
         self.jobs = {
@@ -55,10 +64,23 @@ class Board:
         if offset == register("LIST_CONTROL") and value == 1:
             address, extent = self.registers[register("LIST_ADDRESS")], self.registers[register("LIST_EXTENT")]
             played = self.simulated.play(
-                address, extent + 1, jobs=self.jobs[address], writes=[(0, self.memory.tobytes())],
-                reads=[(0, self.memory.size)], limit=1_000_000,
+                address, extent + 1, jobs=self.jobs[address], writes=[(0, self.behind.tobytes())],
+                reads=[(0, self.behind.size)], limit=1_000_000,
             )  # fmt: skip
-            self.memory[:] = np.frombuffer(played.data[0], np.uint8)
+            self.behind[:] = np.frombuffer(played.data[0], np.uint8)
+
+    def clean(self, _, start, size):
+        self.behind[self.lines(start, size)] = self.memory[self.lines(start, size)]
+
+    def invalidate(self, _, start, size):
+        self.memory[self.lines(start, size)] = self.behind[self.lines(start, size)]
+
+    def wait(self, _):
+        return 0
+
+    def lines(self, start, size):
+        first = start - self.memory.ctypes.data
+        return slice(first // LINE * LINE, -(-(first + size) // LINE) * LINE)
 
     def operation(self, step, index):
         if step not in self.asked:

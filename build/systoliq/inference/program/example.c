@@ -17,16 +17,27 @@ static uint8_t *at(const systoliq_board *board, uint32_t address) {
     return board->memory + (address - SYSTOLIQ_PROGRAM_BASE);
 }
 
+static void clean(const systoliq_board *board, const uint8_t *start, size_t bytes) {
+    if (board->clean) board->clean(board->user, start, bytes);
+}
+
+/* Bytes from the first row to the end of the last. */
+static size_t extent(const systoliq_matrix *matrix) {
+    return (size_t)(matrix->rows - 1) * matrix->stride + matrix->row_bytes;
+}
+
 /* Copy rows without gaps into memory. */
 static void put_rows(const systoliq_board *board, const systoliq_matrix *matrix, const uint8_t *rows) {
     uint32_t row;
     for (row = 0; row < matrix->rows; row++)
         memcpy(at(board, matrix->address + row * matrix->stride), rows + (size_t)row * matrix->row_bytes,
                matrix->row_bytes);
+    clean(board, at(board, matrix->address), extent(matrix));
 }
 
 static void take_rows(const systoliq_board *board, const systoliq_matrix *matrix, uint8_t *rows) {
     uint32_t row;
+    if (board->invalidate) board->invalidate(board->user, at(board, matrix->address), extent(matrix));
     for (row = 0; row < matrix->rows; row++)
         memcpy(rows + (size_t)row * matrix->row_bytes, at(board, matrix->address + row * matrix->stride),
                matrix->row_bytes);
@@ -44,6 +55,7 @@ static void put_tile(const systoliq_board *board, const systoliq_operation *of, 
             for (column = first; column < first + SYSTOLIQ_PROGRAM_COLS; column++)
                 for (d = row; d < row + SYSTOLIQ_PROGRAM_DEPTH; d++)
                     *to++ = column < tile->columns && d < of->k ? b[(size_t)d * of->n + column] : 0;
+    clean(board, at(board, tile->address), (size_t)(to - at(board, tile->address)));
 }
 
 /* Run a list; 0, or -1 if it failed. */
@@ -55,6 +67,7 @@ static int play(const systoliq_board *board, const systoliq_list *list) {
     do { /* or sleep until the interrupt: DMA_INTERRUPT */
         status = board->read(board->user, SYSTOLIQ_DMA_STATUS);
         if (status & FAILED) return -1;
+        if (board->wait && board->wait(board->user)) return -1;
     } while (!(status & SYSTOLIQ_DMA_STATUS_DONE_MASK));
     if (board->read(board->user, SYSTOLIQ_ENGINE_STATUS) & SYSTOLIQ_ENGINE_STATUS_ERROR_MASK) return -1;
     board->write(board->user, SYSTOLIQ_DMA_LIST_CONTROL, SYSTOLIQ_DMA_LIST_CONTROL_ACKNOWLEDGE_MASK);
@@ -72,9 +85,11 @@ static int product(const systoliq_board *board, const systoliq_product *of) {
             for (tile = 0; tile < operation->tile_count; tile++) put_tile(board, operation, &operation->tiles[tile], b);
         }
     }
-    for (i = 0; i < of->patch_count; i++)
-        *at(board, of->patches[i].address) =
-            (uint8_t)(board->zero_point(board->user, of->step, of->patches[i].operand) ^ of->patches[i].flip);
+    for (i = 0; i < of->patch_count; i++) {
+        uint8_t *byte = at(board, of->patches[i].address);
+        *byte = (uint8_t)(board->zero_point(board->user, of->step, of->patches[i].operand) ^ of->patches[i].flip);
+        clean(board, byte, 1);
+    }
     for (i = 0; i < of->list_count; i++)
         if (play(board, &of->lists[i])) return -1;
     for (i = 0; i < of->operation_count; i++)

@@ -2,6 +2,8 @@
 #ifndef SYSTOLIQ_EXAMPLE_H
 #define SYSTOLIQ_EXAMPLE_H
 
+#include <stddef.h>
+
 #include "systoliq_program.h"
 
 typedef struct {
@@ -15,9 +17,14 @@ typedef struct {
     uint8_t (*zero_point)(void *user, uint32_t step, char which); /* a computed zero point */
     uint8_t *(*result)(void *user, uint32_t step, uint32_t operation); /* buffer for the rows of Y, without gaps */
     int (*finish)(void *user, uint32_t step); /* run a step of the host, or process results; not 0: stop */
+    /* Hooks that may be 0. On a memory that is not coherent: write the lines of these bytes back to memory, and drop
+       them from the caches. Buffers share no line of up to 64 bytes. */
+    void (*clean)(void *user, const uint8_t *start, size_t bytes);
+    void (*invalidate)(void *user, const uint8_t *start, size_t bytes);
+    int (*wait)(void *user); /* after each poll of DMA_STATUS; not 0: give up */
 } systoliq_board;
 
-/* Run all steps, on a coherent memory; 0, or the number of the step that failed. */
+/* Run all steps; 0, or the number of the step that failed. After that, recover before the next run: docs/dma.md. */
 int systoliq_run(const systoliq_board *board);
 
 #endif /* SYSTOLIQ_EXAMPLE_H */
