@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
+from abc import ABCMeta
 
 from systoliq.golden import network
 
@@ -20,7 +21,8 @@ def _discovered() -> tuple[type[Operator[network.Node]], ...]:
         value
         for module in modules
         for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Operator) and "node_type" in vars(value)
+        if isinstance(value, ABCMeta)  # as Operator is; in Python 3.10, list[int] is an instance of type
+        if issubclass(value, Operator) and "node_type" in vars(value)
     )
 
 
