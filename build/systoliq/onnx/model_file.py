@@ -16,6 +16,7 @@ from ..errors import InputError, MissingPackageError, need
 from .functions import all_nodes, expanded_size
 from .names import check_names
 from .order import sort_nodes
+from .shapes import with_shapes
 from .wire import count_pieces
 
 if TYPE_CHECKING:
@@ -105,9 +106,8 @@ def _without_data(model: ModelProto) -> ModelProto:
 
 def inferred(model: ModelProto) -> ModelProto:
     """`model` with inferred shapes where possible, else the shapes that the file states."""
-    onnx = need("onnx", "onnx", "reading ONNX models", extra="onnx")
     with contextlib.suppress(InputError), library("its shapes"):
-        return onnx.shape_inference.infer_shapes(model, data_prop=True)  # type: ignore[no-any-return]
+        return with_shapes(model)
     return model
 
 
