@@ -7,6 +7,7 @@ on the engine. Everything else follows from these; a new operator is one more ro
 from __future__ import annotations
 
 from .dense import dequantized, rescaled
+from .network.activations import dequantize_linear, quantize_linear
 from .network.functions import FUNCTIONS, batch_normalization, function, prelu, qlinear_function
 from .network.moves import concat, dropout, move, qlinear_concat, resize, split
 from .network.pads import pad
@@ -21,7 +22,6 @@ from .network.pools import (
     qlinear_global_average_pool,
     reduce_mean,
 )
-from .network.quantizers import dequantize_linear, quantize_linear
 from .network.rowwise import instance_normalization, layer_normalization, qlinear_softmax, softmax
 from .network.sums import conv, dense, dense_operator, qlinear_conv
 from .network.transposed import conv_transpose

@@ -151,7 +151,7 @@ def batch_normalization(reader: Reader, node: NodeProto) -> Value:
     if attribute(node, "training_mode", 0):
         raise NotTakenError("training_mode must be 0, not 1")
     value = reader.value(node.input[0])
-    if isinstance(value, Pending) and (value.table, value.counts, value.line) == (None, None, None):
+    if isinstance(value, Pending) and value.table is None and value.counts is None and not _is_line(value):
         raise NotTakenError(
             f"its input must be quantized first, as onnxruntime computes both in float, not come from "
             f"{reader.graph.source(node.input[0])}; fold it before you quantize: "
@@ -267,7 +267,7 @@ def _behind(
             table=(x, both),
             followers=value.followers + 1,
         )
-    if value.line is not None and line is not None:
+    if value.line is not None and line is not None and _is_line(value):
         channels = value.shape[1]
         gain, shift = (np.broadcast_to(each, channels) for each in line)
         return dataclasses.replace(value.line(gain, shift), followers=value.followers + 1)
@@ -281,9 +281,15 @@ def _behind(
         shape=value.shape,
         make=value.make,
         real=value.real,
+        line=value.line,
         clamps=(*value.clamps, node),
         followers=value.followers + 1,
     )
+
+
+def _is_line(value: Pending) -> bool:
+    """True if gains and shifts may follow `value`, which no Relu or Clip does."""
+    return value.line is not None and not value.clamps
 
 
 def _table(node: NodeProto, x: Tensor, applied: Function) -> Make:

@@ -15,7 +15,7 @@ from ..quantization import integral
 from .flat import check_flat
 from .late import QUANTIZERS, late_outputs
 from .padding import merged
-from .values import Constant, Given, Pending, Real, Result, Unknown, Value
+from .values import ByChannel, Constant, Given, Pending, Real, Result, Unknown, Value
 from .verdict import Fate, Verdict
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Reader:
             made = value.counts.replace(name=name, shape=value.shape, value=None)
             self.emit(value.node, value.make(made))
             value = self.values[name] = Real(tensor=made)
-        if isinstance(value, Real):
+        if isinstance(value, Real | ByChannel):
             return value.tensor
         if isinstance(value, Constant):
             raise NotTakenError(f"its input {name!r} must be computed, not be a constant of {self.graph.source(name)}")

@@ -32,7 +32,7 @@ from .reader import Reader
 from .residuals import residual_sum
 from .rows import as_image, lowered, outer_shape
 from .two_operands import computed_matmul, computed_qlinear_matmul
-from .values import Constant, Gains, Line, Make, Pending, Value
+from .values import ByChannel, Constant, Gains, Line, Make, Pending, Value
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -67,8 +67,10 @@ def qlinear_conv(reader: Reader, node: NodeProto) -> Value:
 def conv(reader: Reader, node: NodeProto) -> Value:
     """Inputs: x behind a DequantizeLinear, w and bias behind theirs, constant."""
     graph = reader.graph
-    reader.value(node.input[0])  # where that is unknown, it is the one reason
+    value = reader.value(node.input[0])  # where that is unknown, it is the one reason
     x, (w, found) = together(lambda: reader.tensor(node.input[0]), lambda: kernels_of(reader, node))
+    if isinstance(value, ByChannel):
+        found = _by_input(node, value, found, len(w))
     bias = node.input[2] if len(node.input) > 2 else ""
     sliding = _Sliding.of(reader, node, x, w)
     shape, ones = sliding.outer_shape, np.ones(len(w))
@@ -79,12 +81,26 @@ def conv(reader: Reader, node: NodeProto) -> Value:
         made, behind = sliding.convolution(layer), then(line, gain, shift)
         return Pending(node=node, shape=shape, make=made, line=behind, plus=sliding.plus(found, gain, shift))
 
+    if isinstance(value, ByChannel):
+        return line(ones, real)
     try:
         whole = bias_of(graph, bias, parameters_of_tensor(x), found, len(w)) if bias else None
     except BetweenMultiplesError:
         return line(ones, real)
     made = sliding.convolution(layer_of_sum(node, x, sliding.columns, found, whole))
     return Pending(node=node, shape=shape, make=made, line=then(line, ones, real), plus=sliding.plus(found, ones, real))
+
+
+def _by_input(node: NodeProto, value: ByChannel, found: Parameters, outputs: int) -> Parameters:
+    """The parameters of weights, multiplied by the scales of the channels that they see."""
+    groups = int(attribute(node, "group", 1))
+    if groups != len(value.scales) or outputs % groups:
+        raise NotTakenError(
+            f"it must be depthwise, of {len(value.scales)} groups, as its input has a scale for each channel, not of "
+            f"{groups}"
+        )
+    ratios = np.repeat(value.scales.astype(np.float64) / float(value.tensor.scale), outputs // groups)
+    return Parameters(scale=(found.scale * ratios).astype(np.float32), zero_point=found.zero_point)
 
 
 def then(line: Line, gain: Gains, shift: Gains) -> Line:

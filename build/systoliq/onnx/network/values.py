@@ -5,6 +5,7 @@ Tensor    integers; golden's own
 Real      what a DequantizeLinear makes of integers
 Constant  a constant of the model, as it is or behind a DequantizeLinear
 Pending   real numbers that a node computes, and whose QuantizeLinear is still to come
+ByChannel integers, or what a DequantizeLinear makes of them, with a scale for each channel
 Result    real numbers behind the last integers: the host's
 Unknown   what a node gives that is not taken
 """
@@ -27,7 +28,20 @@ from ..node import NotTakenError, label
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["FOLLOWERS", "Constant", "Gains", "Given", "Line", "Make", "Pending", "Real", "Result", "Unknown", "Value"]
+__all__ = [
+    "FOLLOWERS",
+    "ByChannel",
+    "Constant",
+    "Gains",
+    "Given",
+    "Line",
+    "Make",
+    "Pending",
+    "Real",
+    "Result",
+    "Unknown",
+    "Value",
+]
 
 FOLLOWERS = 64
 """Operators between a sum or a function and the QuantizeLinear behind it."""
@@ -104,4 +118,15 @@ class Unknown:
     source: str
 
 
-Value = Given | Tensor | Real | Constant | Pending | Result | Unknown
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ByChannel:
+    """Integers, or the real numbers that they represent, with the scales float32 [C] of their channels.
+
+    `tensor` has the first channel's scale.
+    """
+
+    tensor: Tensor
+    scales: npt.NDArray[np.float32]
+
+
+Value = ByChannel | Given | Tensor | Real | Constant | Pending | Result | Unknown
