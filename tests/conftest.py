@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from click.testing import Result
 
 ROOT = Path(__file__).resolve().parent.parent
+LOOPS_MATTER = {"hw", "emitted", "prove", "test_emissions.py"}  # tests whose hardware is looked at for loops
 NEEDED = {"verilator": ("verilator", "c++", "libpython"), "icarus": ("icarus", "libpython")}
 
 
@@ -57,6 +58,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     Designs of unmarked tests are compiled without optimization, which takes half the time; runs of slow ones are long.
     """
     verilator.BENCH_FLAGS = verilator.DESIGN_FLAGS if item.get_closest_marker("slow") else prepare.QUICK_FLAGS
+    looks = LOOPS_MATTER.intersection(item.path.parts) or item.get_closest_marker("slow")
+    emissions.look_for_loops(bool(looks))
     replaces = "monkeypatch" in getattr(item, "fixturenames", ())
     if replaces:
         emissions.forget()

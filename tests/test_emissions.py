@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from amaranth.hdl import Module, Value, signed
+from amaranth.hdl._nir import CombinationalCycle
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -105,6 +106,24 @@ def test_wires_have_the_names_of_their_own_shapes():
     shapes = [data.ArrayLayout(data.ArrayLayout(element, 2), 1) for element in (8, signed(8))]
     texts = [Emission("top").rtlil(Mover(shape), "top") for shape in shapes]
     assert [" signed " in text for text in texts] == [False, True]
+
+
+class Loop(Adder):
+    """A combinational loop."""
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.d.comb += self.sum.eq(self.sum + self.a)
+        return m
+
+
+def test_a_loop_that_was_not_looked_for_is_found_where_it_is():
+    """A block that was kept without a look at it is converted again."""
+    emissions.look_for_loops(False)
+    assert Emission("top").rtlil(Loop(1), "top")
+    emissions.look_for_loops(True)
+    with pytest.raises(CombinationalCycle):
+        Emission("top").rtlil(Loop(1), "top")
 
 
 @pytest.mark.parametrize("other", [(4, "top"), (3, "other")])

@@ -2,6 +2,9 @@
 
 What is kept is found by the name and by `configuration`, by which an `Emission` tells blocks apart. Tests that replace
 parts of systoliq by pytest's `monkeypatch` find nothing and leave nothing.
+
+Amaranth looks for combinational loops in each block that it converts, which takes a fifth of an emission. Tests of the
+hardware and of the record of emitted hardware look for them (see `look_for_loops`), and the others leave that out.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
 from amaranth.hdl import Instance, Shape, ShapeCastable, Value
+from amaranth.hdl._nir import Netlist
 from amaranth.lib import wiring
 
 from systoliq.hw.hierarchy import Emission, Written, configuration, mark_used
@@ -32,6 +36,7 @@ class Kept:
     text: str = ""
     placed: dict[str, Kept] = dataclasses.field(default_factory=dict)
     written: Written | None = None
+    without_loops: bool = True  # it was looked at for them, and so were those below
 
     def below(self) -> Iterator[Kept]:
         """All modules that this one needs."""
@@ -48,10 +53,12 @@ class State:
     open: list[Kept] = dataclasses.field(default_factory=list)
 
 
+loops_matter = True
 kept: OrderedDict[tuple[str, type], list[Kept]] = OrderedDict()
 states: WeakKeyDictionary[Emission, State] = WeakKeyDictionary()
 convert = Emission._convert
 instance = Emission.instance
+check_comb_cycles = Netlist.check_comb_cycles
 
 
 def forget() -> None:
@@ -63,6 +70,19 @@ def keep() -> None:
     """Let each `Emission` keep the blocks that it converts."""
     Emission._convert = convert_once  # type: ignore[method-assign]
     Emission.instance = recorded_instance  # type: ignore[method-assign]
+    Netlist.check_comb_cycles = check_where_loops_matter
+
+
+def look_for_loops(matter: bool) -> None:
+    """Choose whether blocks that are emitted from now on are looked at for combinational loops."""
+    global loops_matter
+    loops_matter = matter
+
+
+def check_where_loops_matter(netlist: Netlist) -> None:
+    """Amaranth's check, or nothing."""
+    if loops_matter:
+        check_comb_cycles(netlist)
 
 
 def convert_once(emission: Emission, component: wiring.Component, name: str) -> str:
@@ -71,10 +91,11 @@ def convert_once(emission: Emission, component: wiring.Component, name: str) -> 
     made_from = emission._made_from.get(name) or configuration(component)
     described = shapes(component)
     for found in kept.get((name, type(component)), ()):
-        if (found.made_from, found.shapes) == (made_from, described) and agrees(emission, found):
+        looked_at = found.without_loops or not loops_matter
+        if looked_at and (found.made_from, found.shapes) == (made_from, described) and agrees(emission, found):
             mark_used(component)
             return adopt(emission, state, found)
-    new = Kept(name, made_from, described, [])
+    new = Kept(name, made_from, described, [], without_loops=loops_matter)
     state.open.append(new)
     new.text = convert(emission, component, name)
     state.open.pop()
