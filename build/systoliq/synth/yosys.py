@@ -70,10 +70,10 @@ def run_yosys(
     _run(yosys, script, name, folder)
     if not (folder / "netlist.v").exists():
         raise SynthesisError(f"Yosys failed on {name}: it wrote no netlist")
-    if target.family == "ecp5":
-        _free_carries(folder)
-    if target.family == "nexus":
-        _begin_carries(folder)
+    if mend := FAMILIES[target.family].mend:
+        netlist = json.loads((folder / "netlist.json").read_text())
+        mend(netlist)
+        (folder / "netlist.json").write_text(json.dumps(netlist))
 
 
 def run_blocks(
@@ -230,56 +230,3 @@ def _pad_clock(top: dict[str, Any]) -> None:
 def is_register(kind: str) -> bool:
     """True if a cell of this kind holds a bit."""
     return kind.startswith(_REGISTERS)
-
-
-def _free_carries(folder: Path) -> None:
-    """Cut unused ends of ECP5's carry chains out of the netlist.
-
-    nextpnr brings every carry out of a chain's end into the fabric, and every constant into its beginning, with a cell
-    of two LUT sites each. A carry out is cut if nothing reads it. A constant is cut if the first half of the cell looks
-    up 0 for all inputs, and so never passes its carry on (D tied to 1, upper half of INIT zero).
-    """
-    path = folder / "netlist.json"
-    netlist = json.loads(path.read_text())
-    for module in netlist["modules"].values():
-        cells = [cell for cell in module["cells"].values() if cell["type"] == "CCU2C"]
-        uses = Counter(bit for port in module["ports"].values() for bit in port["bits"])
-        for cell in module["cells"].values():
-            uses.update(bit for bits in cell["connections"].values() for bit in bits)
-        for cell in cells:
-            pins, init = cell["connections"], cell["parameters"]["INIT0"]
-            if all(uses[bit] == 1 for bit in pins["COUT"]):
-                pins["COUT"] = ["x"]
-            if pins["CIN"] == ["0"] and pins["D0"] == ["1"] and init.startswith("0" * 8):
-                pins["CIN"] = ["x"]
-    path.write_text(json.dumps(netlist))
-
-
-def _begin_carries(folder: Path) -> None:
-    """Cut the constant out of the beginning of Nexus' carry chains, where nextpnr refuses a net.
-
-    Yosys begins a chain with a CCU2 whose carry out is its input A1, whatever its carry in: the upper half looks up 0
-    where D1 is 1. Yosys then ties that carry in to 0.
-
-    Raises SynthesisError for another cell with a constant carry in.
-    """
-    path = folder / "netlist.json"
-    netlist = json.loads(path.read_text())
-    for module in netlist["modules"].values():
-        constants = {
-            bit: value
-            for kind, value in (("VLO", "0"), ("VHI", "1"))
-            for cell in module["cells"].values()
-            if cell["type"] == kind
-            for bit in cell["connections"]["Z"]
-        }
-        for name, cell in module["cells"].items():
-            if cell["type"] != "CCU2":
-                continue
-            pins = {pin: [constants.get(bit, bit) for bit in bits] for pin, bits in cell["connections"].items()}
-            if pins["CIN"] not in (["0"], ["1"]):
-                continue
-            if pins["D1"] != ["1"] or not cell["parameters"]["INIT1"].startswith("0x00"):
-                raise SynthesisError(f"nextpnr cannot place {name}: its carry in is the constant {pins['CIN'][0]}")
-            cell["connections"]["CIN"] = []
-    path.write_text(json.dumps(netlist))

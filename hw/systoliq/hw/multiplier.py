@@ -10,7 +10,7 @@ from amaranth.hdl import Cat, Module, Signal, Value, signed, unsigned
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from .cells import gowin
+from .cells import SETS, gowin
 from .cells.ecp5 import mult18x18d
 from .cells.ice40 import sb_mac16
 from .delay import delay
@@ -19,17 +19,9 @@ from .lut_product import lut_product, lut_product_latency
 
 __all__ = ["LIMB_BITS", "Multiplier", "WideMultiplier", "cell_size"]
 
-LIMB_BITS = {
-    "ecp5": 17,
-    "ecp5-alu": 17,
-    "ecp5-pair": 17,
-    "ecp5-lut": 17,
-    "ice40": 15,
-    "gowin": 17,
-    "nexus": 17,
-}  # unsigned bits that fit a signed operand of the cell
+LIMB_BITS = {name: cells.limb_bits for name, cells in SETS.items() if cells.limb_bits}
+"""Unsigned bits that fit a signed operand of the multiplier, by set of cells."""
 _FEW = 4  # bits that are not worth a cell
-_SMALL_CELL_BITS = 9  # operand bits of Gowin's and Nexus' smaller multiplier; two of them replace a larger one
 _SAME = {
     "ecp5-alu": "ecp5",
     "ecp5-pair": "ecp5",
@@ -39,10 +31,11 @@ _PIPELINED = {"ecp5": mult18x18d, "gowin": gowin.multiplier}  # three cycles, an
 
 
 def cell_size(a_bits: int, b_bits: int, *, cells: str) -> int:
-    """Return the number of multipliers of the part that one product of signed operands of up to 18 bits takes: Gowin
-    and Nexus parts are counted in multipliers of 9 x 9 bits, and a wider product takes two.
+    """Return the number of multipliers of the part that one product of signed operands of up to 18 bits takes: two if
+    the part is counted in smaller multipliers (`CellSet.small_bits`) and an operand is wider.
     """
-    return 2 if cells in ("gowin", "nexus") and max(a_bits, b_bits) > _SMALL_CELL_BITS else 1
+    small = SETS[cells].small_bits
+    return 2 if small and max(a_bits, b_bits) > small else 1
 
 
 class Multiplier(wiring.Component):

@@ -17,7 +17,7 @@ from systoliq.golden import network
 from systoliq.hw.cells import LUT_CELLS, PAIR_CELLS, PLAIN_CELLS, family, is_ecp5
 from systoliq.hw.float32 import FLOAT32_BITS
 from systoliq.hw.hierarchy import mark_used
-from systoliq.hw.mac.nexus import multipliers_of
+from systoliq.hw.mac import multipliers_of
 from systoliq.hw.multiplier import WideMultiplier
 from systoliq.hw.network.operators import operator_of
 from systoliq.hw.network.parallelism import Parallelism
@@ -345,11 +345,7 @@ def _cells_of_products(node: network.Node, parallelism: Parallelism, cells: str)
     columns = parallelism.cols + row_sums
     if chosen == PAIR_CELLS:
         return -(-columns // 2) * parallelism.depth + inferred
-    if chosen == "ice40" and parallelism.depth > 1:
-        return columns * -(-parallelism.depth // 2)  # two to a cell, of operands of a byte at most
-    if chosen == "nexus":
-        return columns * multipliers_of(parallelism.depth) + inferred
-    return columns * parallelism.depth + inferred
+    return columns * multipliers_of(chosen, parallelism.depth) + inferred
 
 
 @functools.cache

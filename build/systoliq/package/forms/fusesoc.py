@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from systoliq.hw.cells import PLAIN_CELLS
+
+from ...synth.families import FAMILIES
 from .block import LIBRARY, VENDOR, VERSION, Block
 
 __all__ = ["fusesoc_core"]
-
-_FAMILIES = {
-    **{name: (name,) for name in ("ecp5", "ice40", "gowin", "xilinx")},
-    "dsp48e2": ("xilinx",),
-    "nexus": (),  # synth_nexus alone gives wrong products: see systoliq.synth.families.nexus
-}
-"""Beginning of a set of cells -> what Yosys synthesizes them for; portable logic is for all."""
 
 
 def fusesoc_core(block: Block) -> str:
@@ -103,5 +99,6 @@ def _target(filesets: list[str], top: str, *parameters: str) -> Iterator[str]:
 
 
 def _families(cells: str) -> tuple[str, ...]:
-    found = [families for begin, families in _FAMILIES.items() if cells.startswith(begin)]
-    return found[0] if found else tuple(dict.fromkeys(name for names in _FAMILIES.values() for name in names))
+    """Return the architectures that Edalize's Yosys maps a set of cells to; of plain logic, all."""
+    suitable = [family for family in FAMILIES.values() if cells == PLAIN_CELLS or cells in family.sets_of_cells]
+    return tuple(family.architecture for family in suitable if family.architecture)

@@ -5,7 +5,9 @@ Capacities: Lattice FPGA-DS-02012, ECP5 family, table 1.1. Speed 6 is the slowes
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 from ..target import MultiplierSites, Target
 from .family import Cells, Family, Packing, Placement
@@ -42,9 +44,30 @@ def _sites(*rows: int, groups: int, gap_before: int) -> MultiplierSites:
     return MultiplierSites(rows=rows, groups=tuple(lefts))
 
 
+def _free_carries(netlist: dict[str, Any]) -> None:
+    """Cut unused ends of ECP5's carry chains out of the netlist.
+
+    nextpnr brings every carry out of a chain's end into the fabric, and every constant into its beginning, with a cell
+    of two LUT sites each. A carry out is cut if nothing reads it. A constant is cut if the first half of the cell looks
+    up 0 for all inputs, and so never passes its carry on (D tied to 1, upper half of INIT zero).
+    """
+    for module in netlist["modules"].values():
+        cells = [cell for cell in module["cells"].values() if cell["type"] == "CCU2C"]
+        uses = Counter(bit for port in module["ports"].values() for bit in port["bits"])
+        for cell in module["cells"].values():
+            uses.update(bit for bits in cell["connections"].values() for bit in bits)
+        for cell in cells:
+            pins, init = cell["connections"], cell["parameters"]["INIT0"]
+            if all(uses[bit] == 1 for bit in pins["COUT"]):
+                pins["COUT"] = ["x"]
+            if pins["CIN"] == ["0"] and pins["D0"] == ["1"] and init.startswith("0" * 8):
+                pins["CIN"] = ["x"]
+
+
 ECP5 = Family(
     name="ecp5",
     title="ECP5",
+    architecture="ecp5",
     targets=(
         *_parts(25, 24288, 28, 56, _sites(13, groups=7, gap_before=3)),
         *_parts(45, 43848, 72, 108, _sites(22, 46, groups=9, gap_before=4)),
@@ -80,6 +103,7 @@ ECP5 = Family(
         arguments=("--compress", "--input", "top.config", "--bit", "top.bit"),
         suffix=".bit",
     ),
+    mend=_free_carries,
     sizes=Sizes(
         cells=("ecp5", "ecp5-alu", "ecp5-pair", "ecp5-lut"),
         pair_product=26,

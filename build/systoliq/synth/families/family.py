@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..target import Target
 from .sizes import Sizes
@@ -105,12 +106,16 @@ class Family:
         as in `Target.family`.
     title
         of the vendor's.
+    architecture
+        of Edalize's Yosys, which runs `synth_ARCHITECTURE`; empty if there is none, or if its netlists are wrong.
     targets
         its parts.
     cells
         what cells of its netlists count as.
     placement, packing
         its place and route, and what makes a bitstream of the result; None without them.
+    mend
+        changes a netlist, in Yosys' JSON, where nextpnr would refuse it or place it badly.
     sizes
         of the parts of a network's stage, for plans; None without estimates.
     netlists
@@ -119,9 +124,16 @@ class Family:
 
     name: str
     title: str
+    architecture: str = ""
     targets: tuple[Target, ...]
     cells: Cells = field(default_factory=Cells)
     placement: Placement | None = None
     packing: Packing | None = None
+    mend: Callable[[dict[str, Any]], None] | None = None
     sizes: Sizes | None = None
     netlists: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def sets_of_cells(self) -> set[str]:
+        """The sets of cells that suit its parts."""
+        return {cells for part in self.targets for cells in (part.cells, *part.other_cells)}

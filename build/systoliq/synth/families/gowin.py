@@ -29,6 +29,7 @@ def _part(name: str, title: str, family: str, device: str, clock_pin: str, capac
 GOWIN = Family(
     name="gowin",
     title="Gowin",
+    architecture="gowin",
     targets=(
         _part(
             "gowin-gw2a18",

@@ -13,6 +13,7 @@ _FREE_PINS = "--pcf-allow-unconstrained"
 ICE40 = Family(
     name="ice40",
     title="iCE40",
+    architecture="ice40",
     targets=(
         Target(
             name="ice40-up5k",

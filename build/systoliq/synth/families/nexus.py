@@ -6,6 +6,9 @@ in units of 9 x 9 bits. The two large memories (LRAM) are not counted: nothing i
 
 from __future__ import annotations
 
+from typing import Any
+
+from ...errors import SynthesisError
 from ..target import Target
 from .family import Cells, Family, Packing, Placement
 from .sizes import MemoryBlocks, Sizes
@@ -34,6 +37,34 @@ _MULTIPLIERS = (
     *_multiplier(9, 9, 4, 4),
     "techmap -map +/lattice/dsp_map_nexus.v",
 )
+
+
+def _begin_carries(netlist: dict[str, Any]) -> None:
+    """Cut the constant out of the beginning of Nexus' carry chains, where nextpnr refuses a net.
+
+    Yosys begins a chain with a CCU2 whose carry out is its input A1, whatever its carry in: the upper half looks up 0
+    where D1 is 1. Yosys then ties that carry in to 0.
+
+    Raises SynthesisError for another cell with a constant carry in.
+    """
+    for module in netlist["modules"].values():
+        constants = {
+            bit: value
+            for kind, value in (("VLO", "0"), ("VHI", "1"))
+            for cell in module["cells"].values()
+            if cell["type"] == kind
+            for bit in cell["connections"]["Z"]
+        }
+        for name, cell in module["cells"].items():
+            if cell["type"] != "CCU2":
+                continue
+            pins = {pin: [constants.get(bit, bit) for bit in bits] for pin, bits in cell["connections"].items()}
+            if pins["CIN"] not in (["0"], ["1"]):
+                continue
+            if pins["D1"] != ["1"] or not cell["parameters"]["INIT1"].startswith("0x00"):
+                raise SynthesisError(f"nextpnr cannot place {name}: its carry in is the constant {pins['CIN'][0]}")
+            cell["connections"]["CIN"] = []
+
 
 NEXUS = Family(
     name="nexus",
@@ -90,6 +121,7 @@ NEXUS = Family(
         arguments=("pack", "top.fasm", "top.bit"),
         suffix=".bit",
     ),
+    mend=_begin_carries,
     sizes=Sizes(
         cells=("nexus",),
         memories=MemoryBlocks(

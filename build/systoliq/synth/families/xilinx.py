@@ -10,6 +10,7 @@ __all__ = ["XILINX"]
 XILINX = Family(
     name="xilinx",
     title="Xilinx",
+    architecture="xilinx",
     targets=(
         Target(
             name="xilinx-xc7",

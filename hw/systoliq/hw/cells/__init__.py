@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 __all__ = [
@@ -17,6 +18,8 @@ __all__ = [
     "PACKED_BITS",
     "PAIR_CELLS",
     "PLAIN_CELLS",
+    "SETS",
+    "CellSet",
     "family",
     "is_ecp5",
     "model_files",
@@ -24,33 +27,56 @@ __all__ = [
     "models_verilog",
 ]
 
-CELLS = (
-    "portable", "ecp5", "ecp5-alu", "ecp5-pair", "ecp5-lut", "ice40", "gowin", "nexus", "xilinx", "dsp48e2",
-    "dsp48e2-pair",
-)  # fmt: skip
-"""Names of the sets of cells. ``portable`` is plain logic, and ``xilinx`` is plain logic in the shape of a DSP48, for
+
+@dataclass(frozen=True, kw_only=True)
+class CellSet:
+    """What the generator needs to know of a set of cells.
+
+    Parameters
+    ----------
+    models
+        files of the simulation models that a design of these cells needs.
+    limb_bits
+        unsigned bits that fit a signed operand of the multiplier; 0 if synthesis splits wide products.
+    small_bits
+        bits of an operand of the smaller multiplier, which the part counts as one; a larger one counts as two. 0
+        without.
+    products
+        products of a multiplier of the part in a cycle, at most; 0 if the number of multipliers is unknown.
+    """
+
+    models: tuple[str, ...] = ()
+    limb_bits: int = 0
+    small_bits: int = 0
+    products: int = 0
+
+
+PLAIN_CELLS, LUT_CELLS, PAIR_CELLS = "portable", "ecp5-lut", "ecp5-pair"
+"""The sets of plain logic, and of ECP5's lookup tables and pairs."""
+
+_ECP5 = ("mult18x18d.v", "ccu2c.v", "dp16kd.v", "lut4.v", "pfumx.v", "l6mux21.v")
+SETS: Mapping[str, CellSet] = {
+    PLAIN_CELLS: CellSet(),
+    "ecp5": CellSet(models=_ECP5, limb_bits=17, products=1),
+    "ecp5-alu": CellSet(models=(*_ECP5, "alu54b.v"), limb_bits=17),
+    PAIR_CELLS: CellSet(models=_ECP5, limb_bits=17, products=2),
+    LUT_CELLS: CellSet(models=_ECP5, limb_bits=17),
+    "ice40": CellSet(models=("sb_mac16.v",), limb_bits=15, products=2),
+    "gowin": CellSet(models=("mult9x9.v", "mult18x18.v", "alu.v"), limb_bits=17, small_bits=9, products=1),
+    "nexus": CellSet(models=("multaddsub9x9wide.v",), limb_bits=17, small_bits=9, products=1),
+    "xilinx": CellSet(),
+    "dsp48e2": CellSet(models=("dsp48e2.v",)),
+    "dsp48e2-pair": CellSet(models=("dsp48e2.v",)),
+}
+"""The sets of cells by name. ``portable`` is plain logic, and ``xilinx`` is plain logic in the shape of a DSP48, for
 Vivado to pack, and for Yosys on the 7 series; ``dsp48e2`` wires UltraScale's up by name, and ``dsp48e2-pair`` makes two
 products in each, for neighbouring columns. ``ecp5-alu`` adds in the cells that ``ecp5`` multiplies with: less logic, no
 timing to be had (`ecp5_alu`). ``ecp5-pair`` makes two products in each of ECP5's, for neighbouring columns.
 ``ecp5-lut`` multiplies in lookup tables and carry chains, where ECP5's multipliers are all taken. ``nexus`` makes four
 products and adds them up in each of Nexus' cells.
 """
-
-PLAIN_CELLS, LUT_CELLS, PAIR_CELLS = "portable", "ecp5-lut", "ecp5-pair"
-"""The sets of plain logic, and of ECP5's lookup tables and pairs."""
-
-_ECP5 = ("mult18x18d.v", "ccu2c.v", "dp16kd.v", "lut4.v", "pfumx.v", "l6mux21.v")
-_MODELS = {
-    "ecp5": _ECP5,
-    "ecp5-alu": (*_ECP5, "alu54b.v"),
-    "ecp5-pair": _ECP5,
-    "ecp5-lut": _ECP5,
-    "ice40": ("sb_mac16.v",),
-    "gowin": ("mult9x9.v", "mult18x18.v", "alu.v"),
-    "nexus": ("multaddsub9x9wide.v",),
-    "dsp48e2": ("dsp48e2.v",),
-    "dsp48e2-pair": ("dsp48e2.v",),
-}
+CELLS = tuple(SETS)
+"""Names of the sets of cells."""
 
 OPERAND_BITS = {"dsp48e2-pair": 8}
 """The widest operands of sets of cells that do not take all."""
@@ -77,7 +103,7 @@ def model_files(cells: str) -> list[Path]:
     """The simulation models that a design made of ``cells`` needs in addition to its own Verilog."""
     if cells not in CELLS:
         raise ValueError(f"cells must be one of {', '.join(CELLS)}, not {cells!r}")
-    return [Path(__file__).parent / "models" / name for name in _MODELS.get(cells, ())]
+    return [Path(__file__).parent / "models" / name for name in SETS[cells].models]
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from ..config import ArrayConfig
 from .fabric import FabricForm
 from .form import Form
 
-__all__ = ["Ice40AccumulatorForm", "Ice40Form", "ice40_form"]
+__all__ = ["Ice40AccumulatorForm", "Ice40Form", "ice40_form", "ice40_multipliers"]
 
 _PAIR_BITS = 8  # of an operand of one of two products in a cell
 _SUM_BITS = 32  # of the cell's adder
@@ -23,6 +23,11 @@ def ice40_form(config: ArrayConfig) -> Form:
     if config.depth == 1 and config.accumulator_bits <= _SUM_BITS:
         return Ice40AccumulatorForm(config)
     return Ice40Form(config)
+
+
+def ice40_multipliers(depth: int) -> int:
+    """Return the cells that ``depth`` products of operands of up to 8 bits take, two to a cell."""
+    return -(-depth // 2)
 
 
 class Ice40AccumulatorForm(Form):

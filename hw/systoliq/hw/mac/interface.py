@@ -22,12 +22,12 @@ from .fabric import FabricForm
 from .float8 import float8_form
 from .form import Form
 from .gowin import GowinForm
-from .ice40 import ice40_form
-from .nexus import nexus_form
+from .ice40 import ice40_form, ice40_multipliers
+from .nexus import nexus_form, nexus_multipliers
 from .parts import Part
 from .xilinx import XilinxForm
 
-__all__ = ["Mac", "operand_layout"]
+__all__ = ["Mac", "multipliers_of", "operand_layout"]
 
 _FORMS: dict[str, Callable[[ArrayConfig], Form]] = {
     "ecp5": Ecp5Form,
@@ -41,6 +41,14 @@ _FORMS: dict[str, Callable[[ArrayConfig], Form]] = {
     "dsp48e2": Dsp48E2Form,
     "dsp48e2-pair": Dsp48E2PairForm,
 }
+
+
+_MULTIPLIERS: dict[str, Callable[[int], int]] = {"ice40": ice40_multipliers, "nexus": nexus_multipliers}
+
+
+def multipliers_of(cells: str, depth: int) -> int:
+    """Return the multipliers of the part that ``depth`` products of operands of up to 8 bits take in a cycle."""
+    return _MULTIPLIERS[cells](depth) if cells in _MULTIPLIERS else depth
 
 
 def _form(config: ArrayConfig) -> Form:

@@ -12,12 +12,12 @@ from ..config import ArrayConfig
 from .fabric import FabricForm
 from .form import Form, as_signed
 
-__all__ = ["NexusForm", "multipliers_of", "nexus_form"]
+__all__ = ["NexusForm", "nexus_form", "nexus_multipliers"]
 
 _FEW = 2  # products that are not worth a cell for four
 
 
-def multipliers_of(depth: int) -> int:
+def nexus_multipliers(depth: int) -> int:
     """Return the multipliers of 9 x 9 bits that ``depth`` products of so few bits take."""
     return depth if depth <= _FEW else -(-depth // PRODUCTS) * PRODUCTS
 

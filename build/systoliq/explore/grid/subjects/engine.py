@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from systoliq.golden.formats import INT8
+from systoliq.hw.cells import SETS
 from systoliq.hw.dma.bus import BUS_BYTES
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.config import DATAFLOWS
@@ -228,9 +229,7 @@ def _check_room(point: EnginePoint, config: EngineConfig, memory: int) -> None:
     target, cells = TARGETS[point.target], point.hardware_cells
     if target.family == "generic":
         check_memory("engine", memory)
-    per_cell = {"ecp5": 1, "ecp5-pair": 2, "ice40": 2, "gowin": 1, "nexus": 1}.get(
-        cells
-    )  # products of a cycle, at the most
+    per_cell = SETS[cells].products
     room = target.capacity.get("dsp")
     least = math.ceil(config.rows * config.cols * config.depth / per_cell) if per_cell else 0
     if cells in ("ecp5", "ecp5-pair"):
