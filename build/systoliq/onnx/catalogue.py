@@ -62,9 +62,25 @@ _DYNAMIC = (
 
 _QUANTIZERS = (
     Operator("QuantizeLinear", inputs=("x", *_Y), network=quantize_linear, by_row=True),
-    Operator("QuantizeLinear", _MICROSOFT, inputs=("x", *_Y), least=2, network=quantize_linear, by_row=True),
+    Operator(
+        "QuantizeLinear",
+        _MICROSOFT,
+        like="QuantizeLinear",
+        inputs=("x", *_Y),
+        least=2,
+        network=quantize_linear,
+        by_row=True,
+    ),
     Operator("DequantizeLinear", inputs=_A, network=dequantize_linear, by_row=True),
-    Operator("DequantizeLinear", _MICROSOFT, inputs=_A, least=2, network=dequantize_linear, by_row=True),
+    Operator(
+        "DequantizeLinear",
+        _MICROSOFT,
+        like="DequantizeLinear",
+        inputs=_A,
+        least=2,
+        network=dequantize_linear,
+        by_row=True,
+    ),
     Operator("DynamicQuantizeLinear", inputs=("x",), network=_DYNAMIC),
 )
 
@@ -76,11 +92,11 @@ _MATRIX = (
         layer=rescaled, network=dense_operator, engine=True,
     ),
     Operator(  # as onnxruntime's quantizer writes float8
-        "QLinearMatMul", _MICROSOFT, inputs=(*_A, *_B, *_Y), least=8, work=Work.MATRIX,
+        "QLinearMatMul", _MICROSOFT, like="QLinearMatMul", inputs=(*_A, *_B, *_Y), least=8, work=Work.MATRIX,
         layer=rescaled, network=dense_operator, engine=True,
     ),
     Operator(
-        "QGemm", _MICROSOFT, inputs=(*_A, *_B, "bias", *_Y), least=6, work=Work.MATRIX,
+        "QGemm", _MICROSOFT, like="Gemm", inputs=(*_A, *_B, "bias", *_Y), least=6, work=Work.MATRIX,
         layer=rescaled, network=dense_operator, engine=True,
     ),
     Operator("MatMulInteger", inputs=_SUMS, work=Work.MATRIX, layer=matmul_integer, network=_DYNAMIC, engine=True),
@@ -103,9 +119,17 @@ _MATRIX = (
 
 _CONVOLUTIONS = (
     Operator("Conv", inputs=_FLOAT, work=Work.CONVOLUTION, network=conv),
-    Operator("FusedConv", _MICROSOFT, inputs=_FLOAT, work=Work.CONVOLUTION),
+    Operator("FusedConv", _MICROSOFT, like="Conv", inputs=_FLOAT, work=Work.CONVOLUTION),
     Operator("QLinearConv", inputs=(*_A, *_B, *_Y, "bias"), work=Work.CONVOLUTION, network=qlinear_conv, engine=True),
-    Operator("QLinearConv", _MICROSOFT, inputs=(*_A, *_B, *_Y, "bias"), least=8, work=Work.CONVOLUTION, engine=True),
+    Operator(
+        "QLinearConv",
+        _MICROSOFT,
+        like="QLinearConv",
+        inputs=(*_A, *_B, *_Y, "bias"),
+        least=8,
+        work=Work.CONVOLUTION,
+        engine=True,
+    ),
     Operator("ConvInteger", inputs=_SUMS, work=Work.CONVOLUTION, network=_DYNAMIC, engine=True),
     Operator("ConvIntegerToFloat", _MICROSOFT, inputs=("a", "b"), work=Work.CONVOLUTION, network=_DYNAMIC),
     Operator("ConvTranspose", work=Work.OTHER, network=conv_transpose),
@@ -119,20 +143,20 @@ _PAIRS = (
     Operator("Div", network=div, by_row=True),
     Operator("Min", network=extremum),
     Operator("Max", network=extremum),
-    Operator("QLinearAdd", _MICROSOFT, inputs=(*_A, *_B, *_Y), least=7, network=qlinear_add),
-    Operator("QLinearMul", _MICROSOFT, inputs=(*_A, *_B, *_Y), least=7, network=qlinear_mul),
+    Operator("QLinearAdd", _MICROSOFT, like="Add", inputs=(*_A, *_B, *_Y), least=7, network=qlinear_add),
+    Operator("QLinearMul", _MICROSOFT, like="Mul", inputs=(*_A, *_B, *_Y), least=7, network=qlinear_mul),
 )
 
 _FUNCTIONS = (
     *(Operator(name, network=function, by_row=True) for name in FUNCTIONS),
     Operator("PRelu", network=prelu),
     Operator("BatchNormalization", network=batch_normalization),
-    Operator("QLinearSigmoid", _MICROSOFT, inputs=(*_A, *_Y), least=4, network=qlinear_function),
-    Operator("QLinearLeakyRelu", _MICROSOFT, inputs=(*_A, *_Y), least=4, network=qlinear_function),
+    Operator("QLinearSigmoid", _MICROSOFT, like="Identity", inputs=(*_A, *_Y), least=4, network=qlinear_function),
+    Operator("QLinearLeakyRelu", _MICROSOFT, like="Identity", inputs=(*_A, *_Y), least=4, network=qlinear_function),
     Operator("LayerNormalization", network=layer_normalization, by_row=True),
     Operator("InstanceNormalization", network=instance_normalization),
     Operator("Softmax", network=softmax, by_row=True),
-    Operator("QLinearSoftmax", _MICROSOFT, inputs=(*_A, *_Y), least=5, network=qlinear_softmax),
+    Operator("QLinearSoftmax", _MICROSOFT, like="Identity", inputs=(*_A, *_Y), least=5, network=qlinear_softmax),
 )
 
 _POOLS = (
@@ -141,8 +165,17 @@ _POOLS = (
     Operator("AveragePool", network=average_pool),
     Operator("GlobalAveragePool", network=global_average_pool),
     Operator("ReduceMean", network=reduce_mean),
-    Operator("QLinearAveragePool", _MICROSOFT, inputs=(*_A, *_Y), least=4, network=qlinear_average_pool),
-    Operator("QLinearGlobalAveragePool", _MICROSOFT, inputs=(*_A, *_Y), least=5, network=qlinear_global_average_pool),
+    Operator(
+        "QLinearAveragePool", _MICROSOFT, like="AveragePool", inputs=(*_A, *_Y), least=4, network=qlinear_average_pool
+    ),
+    Operator(
+        "QLinearGlobalAveragePool",
+        _MICROSOFT,
+        like="GlobalAveragePool",
+        inputs=(*_A, *_Y),
+        least=5,
+        network=qlinear_global_average_pool,
+    ),
 )
 
 _MOVES = (
@@ -153,7 +186,7 @@ _MOVES = (
     Operator("Pad", network=pad),
     Operator("Split", network=split),
     Operator("Concat", network=concat),
-    Operator("QLinearConcat", _MICROSOFT, inputs=_Y, repeated=_A, least=3, network=qlinear_concat),
+    Operator("QLinearConcat", _MICROSOFT, like="Concat", inputs=_Y, repeated=_A, least=3, network=qlinear_concat),
 )
 
 _UNCOUNTED = (

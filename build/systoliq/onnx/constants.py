@@ -12,7 +12,7 @@ from systoliq.golden.float8 import FLOAT8, Float8Format
 from systoliq.golden.parameters import float8_zero
 
 from ..errors import InputError
-from .model_file import library
+from .library import library
 from .narrow import NARROW_TYPES, format_of, is_integer
 from .node import NotTakenError, channel_axis, check_elements, check_saturates, label
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
-from .model_file import library
+from .library import library
 from .node import NotTakenError, attribute, check_elements, domain, label
 
 if TYPE_CHECKING:

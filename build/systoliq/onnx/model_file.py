@@ -7,13 +7,13 @@ the file.
 from __future__ import annotations
 
 import contextlib
-import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import InputError, MissingPackageError, need
+from ..errors import InputError, need
+from .catalogue import CATALOGUE
 from .functions import all_nodes, expanded_size
+from .library import library
 from .names import check_names
 from .order import sort_nodes
 from .shapes import with_shapes
@@ -22,7 +22,7 @@ from .wire import count_pieces
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-__all__ = ["MODEL_BYTES", "MODEL_NODES", "MODEL_PIECES", "inferred", "library", "read_model"]
+__all__ = ["MODEL_BYTES", "MODEL_NODES", "MODEL_PIECES", "inferred", "read_model"]
 
 MODEL_BYTES = 1 << 28
 """Largest size of a model's file, without external data: 256 MiB; the library makes several copies."""
@@ -107,21 +107,5 @@ def _without_data(model: ModelProto) -> ModelProto:
 def inferred(model: ModelProto) -> ModelProto:
     """`model` with inferred shapes where possible, else the shapes that the file states."""
     with contextlib.suppress(InputError), library("its shapes"):
-        return with_shapes(model)
+        return with_shapes(model, CATALOGUE)
     return model
-
-
-@contextlib.contextmanager
-def library(what: str) -> Iterator[None]:
-    """Convert any error of the `onnx` library within this block to an InputError, `what` and the reason in one line; no
-    warnings.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    except (InputError, MissingPackageError):
-        raise
-    except Exception as error:
-        lines = str(error).strip().splitlines() or [type(error).__name__]
-        raise InputError(f"{what} ({lines[0].rstrip('.')})") from error

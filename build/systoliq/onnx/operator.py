@@ -42,7 +42,8 @@ class Operator:
 
     `layer` reads a product as a layer, and `network` reads a node as part of a network; each may be the reason why it
     is never taken, or None if nothing is special about it. `engine`: the engine computes its products. `by_row`: the
-    first dimension may be rows of one image, without a batch (see `network.flat`).
+    first dimension may be rows of one image, without a batch (see `network.flat`). `like`: the operator of ONNX that,
+    of the same operands, has a result of the same shape and type; it is the operator itself if it takes all inputs.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Operator:
     network: NetworkReader | str | None = None
     engine: bool = False
     by_row: bool = False
+    like: str = ""
 
     @property
     def sections(self) -> tuple[str, ...]:
@@ -96,6 +98,13 @@ class Operator:
         """The tensor at each of `inputs`, by role; "" for those that `node` leaves out."""
         names = [*node.input, *[""] * len(self.inputs)]
         return dict(zip(self.inputs, names, strict=False))
+
+    def operands(self, node: NodeProto) -> list[str]:
+        """The inputs of `node` but scales and zero points."""
+        more = len(node.input) - len(self.inputs)
+        roles = [*self.inputs, *(self.repeated * more)[: max(more, 0)]]
+        pairs = zip(roles, node.input, strict=False)
+        return [name for role, name in pairs if not role.endswith(("_scale", "_zero_point"))]
 
     def scales(self, node: NodeProto) -> Iterator[str]:
         """The tensors of `node` that are scales."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from ..errors import InputError, need
-from .model_file import library
+from .library import library
 
 if TYPE_CHECKING:
     from onnx import ModelProto

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputError, need
 from ..files import json_bytes, read_input
 from ..generator import GENERATOR
-from ..onnx.model_file import library
+from ..onnx.library import library
 from .search import Cause, Partition
 
 if TYPE_CHECKING:

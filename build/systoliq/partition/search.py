@@ -13,7 +13,7 @@ from ..errors import InputError, need
 from ..onnx import Model, read_network
 from ..onnx.catalogue import CATALOGUE
 from ..onnx.graph import Graph
-from ..onnx.model_file import library
+from ..onnx.library import library
 from ..onnx.network import Fate, Reading
 from ..onnx.network.network import with_batch
 from ..onnx.node import label

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..errors import InputError, need
 from ..onnx import Model
 from ..onnx.graph import Graph
-from ..onnx.model_file import library
+from ..onnx.library import library
 from ..onnx.quantization import integral, is_float
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, need
-from ..onnx.model_file import library
+from ..onnx.library import library
 from .accuracy import Accuracy, compare_accuracy
 from .calibration import Samples, batches
 from .float_model import FloatModel
