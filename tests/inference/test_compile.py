@@ -171,11 +171,15 @@ def check_buffers(program):
     for one in buffers:
         assert program.base <= one.address
         assert one.address + one.size <= program.base + program.size
-        assert one.address % ALIGNMENT == 0
+        assert one.address % (4 if one.role == "list" else ALIGNMENT) == 0
     for one, other in itertools.combinations(buffers, 2):
         together = one.kept or other.kept or (one.first <= other.last and other.first <= one.last)
         apart = one.address + one.size <= other.address or other.address + other.size <= one.address
-        handed_on = {one.role, other.role} == {"a", "y"} and (one.address, one.size) == (other.address, other.size)
+        handed_on = (
+            not one.kept
+            and {one.role, other.role} <= {"a", "b", "y"}
+            and (one.address, one.size) == (other.address, other.size)
+        )
         equal_weights = one.kept and other.kept and one.role == other.role == "b" and one.address == other.address
         assert apart or not together or handed_on or equal_weights, (one, other)
 

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from systoliq.api import EngineConfig, EngineSession, InputError, compile_onnx
+from systoliq.inference.program.product import bytes_of_rows
 from systoliq.inference.program.vector import VectorInMemory
 from systoliq.inference.steps import HostStep
+from systoliq.sim.engine.dma_engine import SimulatedDmaEngine
+from systoliq.sim.engine.memory import EngineMemory
 
 from ..onnx.network.networks import Builder, images
 from ..onnx.network.oracle import write
@@ -32,6 +35,21 @@ def residual() -> Builder:
     return net
 
 
+def one_list(program, run, tensors):
+    """The bytes of Y of the last step, after one list that runs all steps behind the first operand."""
+    first, last = (program.steps[number - 1] for number in (run.steps[0], run.steps[-1]))
+    (operation,) = first.operations
+    given = np.ascontiguousarray(tensors[first.sketch.step.node.input[0]])
+    y = last.operations[0].y
+    with EngineMemory(SimulatedDmaEngine(CONFIG, bus_bytes=8), program.memory, stalls=0.1) as memory:
+        played = memory.play(
+            run.address, run.size, jobs=run.jobs, limit=200_000, reads=[(y.address, y.stride * y.rows)],
+            writes=[(operation.a.address, bytes_of_rows(operation.sketch.a, given))],
+        )  # fmt: skip
+    found = np.frombuffer(played.data[0], np.uint8).reshape(y.rows, y.stride)
+    return found[:, : y.row_bytes].tobytes()
+
+
 def of_host(steps):
     return {node.op_type for step in steps if isinstance(step, HostStep) for node in step.nodes}
 
@@ -52,6 +70,12 @@ def test_a_residual_network_needs_the_host_at_its_float_edges_only(form, types, 
     session.run(None, {"x": images(net.shape, 1, 3)})
     report = session.report.check()
     assert [bool(step.shapes) for step in report.steps].count(False) == 3
+    (run,) = program.runs
+    assert run.steps == tuple(range(2, len(program.steps)))
+    assert (
+        one_list(program, run, session.tensors)
+        == session.tensors[program.products[-1].sketch.step.node.output[0]].tobytes()
+    )
 
 
 def test_a_unit_needs_a_memory(tmp_path):

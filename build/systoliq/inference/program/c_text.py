@@ -85,6 +85,12 @@ def c_header(program: Program) -> str:
         "",
         *(f"#define {_PREFIX}_{name} {value}u" for name, value in numbers),
     ]
+    for run in program.runs:
+        first, last = run.steps[0], run.steps[-1]
+        if first < last:
+            name = f"{_PREFIX}_{first:02}_TO_{last:02}_LIST"
+            lines += ["", f"/* Steps {first} to {last} by one list. */"]
+            lines += [f"#define {name} 0x{run.address:08X}u", f"#define {name}_SIZE {run.size}u"]
     for step in program.vectors:
         lines += ["", f"/* Step {step.number}: {_comment(step.operator)} {_comment(step.name)} */"]
         for buffer in (*step.operands.values(), step.y, step.list):

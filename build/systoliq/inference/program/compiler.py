@@ -60,7 +60,7 @@ def compile_model(
             placed.add(order[step], sketches[step.node.output[0]])
     placed.settle()
     check_size(base, placed.working, None, model.path.name)  # lists are made of addresses
-    made = {step.number: step for step in map(placed.step, range(len(placed.sketches)))}
+    made = {step.number: step for step in placed.steps()}
     size = placed.working + aligned(len(placed.image))
     check_size(base, size, memory, model.path.name)
     program = Program(
@@ -142,6 +142,8 @@ class _Placed:
         self._room_of: dict[tuple[int, int, str], int] = {}  # product, operation and operand
         self._from: dict[tuple[int, str], str] = {}
         self._addresses: list[int] = []
+        self._operations: dict[int, tuple[OperationInMemory, ...]] = {}
+        self._tables: dict[int, tuple[Buffer, ...]] = {}
         self._kept: dict[bytes, int] = {}
 
     def add(self, number: int, sketch: _Sketch) -> None:
@@ -192,21 +194,30 @@ class _Placed:
         offsets, self.working = place_rooms(self._rooms)
         self._addresses = [self.base + offset for offset in offsets]
 
-    def step(self, index: int) -> Product | VectorInMemory:
-        """Step number `index` of those added."""
-        number, sketch = self.sketches[index]
-        if isinstance(sketch, VectorSketch):
-            return self._vector(index, number, sketch)
-        return self._product(index, number, sketch)
+    def steps(self) -> list[Product | VectorInMemory]:
+        """All steps that were added. Their lists lie behind all weights, one behind the other without gaps."""
+        for index, (number, each) in enumerate(self.sketches):
+            name = each.step.name
+            if isinstance(each, VectorSketch):
+                self._tables[index] = tuple(self._flat(name, "b", table, number) for table in each.operation.memory)
+            else:
+                self._operations[index] = tuple(
+                    self._operation(index, place, number, name, each.known.b, operation)
+                    for place, operation in enumerate(each.operations)
+                )
+        self._align()
+        return [
+            self._vector(index, number, each) if isinstance(each, VectorSketch) else self._product(index, number, each)
+            for index, (number, each) in enumerate(self.sketches)
+        ]
 
     def _vector(self, index: int, number: int, sketch: VectorSketch) -> VectorInMemory:
-        name = sketch.step.name
+        name, tables = sketch.step.name, self._tables[index]
         buffers = {
             role: self._working(index, 0, role, name, sketch.rows)
             for role in ("a", "b", "y")
             if role in sketch.operands + "y"
         }
-        tables = tuple(self._flat(name, "b", table, number) for table in sketch.operation.memory)
         a, y = buffers["a"], buffers["y"]
         b = buffers.get("b", a)
         data = vector_list(sketch, a.address, b.address, y.address, tuple(table.address for table in tables))
@@ -224,10 +235,7 @@ class _Placed:
         )
 
     def _product(self, index: int, number: int, sketch: ProductSketch) -> Product:
-        operations = tuple(
-            self._operation(index, place, number, sketch.step.name, sketch.known.b, operation)
-            for place, operation in enumerate(sketch.operations)
-        )
+        operations = self._operations[index]
         places = [
             each
             for operation in operations
@@ -278,11 +286,15 @@ class _Placed:
             rows=rows.count, row_bytes=rows.size, stride=rows.stride, first=room.first, last=room.last,
         )  # fmt: skip
 
+    def _align(self) -> None:
+        self.image += bytes(aligned(len(self.image)) - len(self.image))
+
     def _flat(self, name: str, role: Role, data: bytes, number: int) -> Buffer:
-        """A buffer for `data` that is kept; equal data share a place, except lists."""
+        """A buffer for `data` that is kept; equal data share a place, except lists, which are not aligned."""
         at = self._kept.get(data) if role == "b" else None
         if at is None:
-            self.image += bytes(aligned(len(self.image)) - len(self.image))
+            if role != "list":
+                self._align()
             at = self.base + self.working + len(self.image)
             self.image += data
             self._kept[data] = at

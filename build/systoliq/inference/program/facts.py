@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from systoliq.hw.dma.convolutions import Maps
@@ -44,6 +45,7 @@ def program_facts(program: Program) -> dict[str, Any]:
             else _product(step)
             for number, step in enumerate(program.steps, 1)
         ],
+        "runs": [dataclasses.asdict(run) | {"steps": list(run.steps)} for run in program.runs],
         "products_of_the_host": {
             name: {"operator": operator, "reason": reason} for name, (operator, reason) in program.host.items()
         },

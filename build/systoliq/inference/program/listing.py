@@ -17,7 +17,7 @@ __all__ = ["listing"]
 
 def listing(program: Program) -> str:
     """The program as text."""
-    return "\n".join([*_head(program), *_steps(program), ""])
+    return "\n".join([*_head(program), *_runs(program), *_steps(program), ""])
 
 
 def _head(program: Program) -> Iterator[str]:
@@ -34,6 +34,12 @@ def _head(program: Program) -> Iterator[str]:
     yield f"{totals['products']} products on the engine in {totals['jobs']} jobs{unit}; {_bytes(totals['bytes'])}"
     for name, (operator, reason) in program.host.items():
         yield f"host: {operator} {name!r}: {reason}"
+
+
+def _runs(program: Program) -> Iterator[str]:
+    for run in program.runs:
+        if len(run.steps) > 1:
+            yield f"one list for steps {run.steps[0]} to {run.steps[-1]}: 0x{run.address:08x}  {run.size} bytes"
 
 
 def _steps(program: Program) -> Iterator[str]:

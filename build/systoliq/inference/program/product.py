@@ -96,6 +96,17 @@ class Product:
         return sum(len(each.pieces) for each in self.lists)
 
     @property
+    def needs_host(self) -> bool:
+        """True if the host fills an operand, or writes a zero point."""
+        filled = any(self.fills_a(place) for place in range(len(self.operations)))
+        return filled or not self.sketch.known.b or bool(self.patches)
+
+    @property
+    def parts(self) -> tuple[tuple[Buffer, int], ...]:
+        """Its lists, and the jobs of each."""
+        return tuple((each.buffer, len(each.pieces)) for each in self.lists)
+
+    @property
     def buffers(self) -> tuple[Buffer, ...]:
         """All that it has, each once."""
         of_operations = (each for operation in self.operations for each in (operation.a, operation.b, operation.y))

@@ -13,7 +13,33 @@ from .memory_map import Buffer
 from .product import Product
 from .vector import VectorInMemory
 
-__all__ = ["Program"]
+__all__ = ["Program", "Run"]
+
+_LONGEST = 1 << 24  # bytes of a list
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Run:
+    """`steps`, by number, whose lists are one list of `size` bytes at `address`; STATUS.jobs is `jobs` at its end.
+
+    The host fills the operands of the first step, and takes Y of the last; Y of the others is in memory as long as a
+    later step does not use its place.
+    """
+
+    steps: tuple[int, ...]
+    address: int
+    size: int
+    jobs: int
+
+
+def _run(steps: list[Product | VectorInMemory]) -> Run:
+    lists = [each for step in steps for each in step.parts]
+    return Run(
+        steps=tuple(step.number for step in steps),
+        address=lists[0][0].address,
+        size=sum(buffer.size for buffer, _ in lists),
+        jobs=lists[-1][1],
+    )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,6 +77,19 @@ class Program:
     def buffers(self) -> tuple[Buffer, ...]:
         """All places of memory that have a name, each once."""
         return tuple(dict.fromkeys(buffer for step in self._of_engine for buffer in step.buffers))
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The steps of the engine, together with those before that leave nothing to the host between them."""
+        found: list[list[Product | VectorInMemory]] = []
+        for before, step in zip((None, *self.steps), self.steps, strict=False):
+            if isinstance(step, HostStep):
+                continue
+            starts = before is None or isinstance(before, HostStep) or step.needs_host
+            if starts or sum(buffer.size for each in (*found[-1], step) for buffer, _ in each.parts) > _LONGEST:
+                found.append([])
+            found[-1].append(step)
+        return tuple(_run(steps) for steps in found)
 
     @property
     def _of_engine(self) -> tuple[Product | VectorInMemory, ...]:

@@ -95,6 +95,16 @@ class VectorInMemory:
         return self.sketch.step.operator
 
     @property
+    def needs_host(self) -> bool:
+        """True if the host fills an operand."""
+        return len(self.sources) < len(self.operands)
+
+    @property
+    def parts(self) -> tuple[tuple[Buffer, int], ...]:
+        """Its list, which has no jobs."""
+        return ((self.list, 0),)
+
+    @property
     def buffers(self) -> tuple[Buffer, ...]:
         """All that it has, each once."""
         return tuple(dict.fromkeys((*self.operands.values(), self.y, *self.tables, self.list)))
