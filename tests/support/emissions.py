@@ -53,8 +53,32 @@ class State:
     open: list[Kept] = dataclasses.field(default_factory=list)
 
 
+class Store:
+    """Modules by name and class of their component; the oldest names go where there is too much text."""
+
+    def __init__(self) -> None:
+        self.modules: OrderedDict[tuple[str, type], list[Kept]] = OrderedDict()
+        self.size = 0
+
+    def __len__(self) -> int:
+        return len(self.modules)
+
+    def add(self, kind: type, new: Kept) -> None:
+        """Keep a module."""
+        self.modules.setdefault((new.name, kind), []).append(new)
+        self.size += len(new.text)
+        while self.size > SIZE:
+            _, oldest = self.modules.popitem(last=False)
+            self.size -= sum(len(each.text) for each in oldest)
+
+    def clear(self) -> None:
+        """Keep none."""
+        self.modules.clear()
+        self.size = 0
+
+
 loops_matter = True
-kept: OrderedDict[tuple[str, type], list[Kept]] = OrderedDict()
+kept = Store()
 states: WeakKeyDictionary[Emission, State] = WeakKeyDictionary()
 convert = Emission._convert
 instance = Emission.instance
@@ -90,7 +114,7 @@ def convert_once(emission: Emission, component: wiring.Component, name: str) -> 
     state = states.setdefault(emission, State())
     made_from = emission._made_from.get(name) or configuration(component)
     described = shapes(component)
-    for found in kept.get((name, type(component)), ()):
+    for found in kept.modules.get((name, type(component)), ()):
         looked_at = found.without_loops or not loops_matter
         if looked_at and (found.made_from, found.shapes) == (made_from, described) and agrees(emission, found):
             mark_used(component)
@@ -101,9 +125,7 @@ def convert_once(emission: Emission, component: wiring.Component, name: str) -> 
     state.open.pop()
     new.ports = emission.ports[name]
     state.modules[name] = new
-    kept.setdefault((name, type(component)), []).append(new)
-    while sum(len(each.text) for same in kept.values() for each in same) > SIZE:
-        kept.popitem(last=False)
+    kept.add(type(component), new)
     return new.text
 
 
