@@ -16,6 +16,7 @@ from systoliq.design.sources import resnet8_fc_layer
 from systoliq.golden.network import network_arrays
 
 from .hw.network.small_networks import Builder
+from .support.results import simulated
 
 WRONG = (
     None,
@@ -244,7 +245,7 @@ def test_a_package_is_written_and_verified_by_text(tmp_path):
 
 def test_simulated_is_true_where_it_has_passed():
     for passed in (True, False):
-        run = api.Simulated(y=np.zeros((1000, 10), np.int8), report={"mismatches": 3}, passed=passed)
+        run = simulated(np.zeros((1000, 10), np.int8), wrong=0 if passed else 3)
         assert bool(run) is passed
         assert repr(run) == f"Simulated({'passed' if passed else '3 mismatches'}, y: int8 [1000, 10])"
 

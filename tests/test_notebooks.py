@@ -13,6 +13,7 @@ from systoliq.design.sources import resnet8_fc_layer
 from systoliq.inference.report import InferenceReport, OutputReport, StepReport
 
 from .hw.network.small_networks import Builder
+from .support.results import simulated
 
 BAD = "<script>&\"'"
 LAYER = resnet8_fc_layer()[0].replace(name=BAD)
@@ -37,7 +38,7 @@ def objects():
         "network design": (api.NetworkDesign(net), ["Table", "cols x depth", "all"]),
         "engine": (api.EngineDesign(), ["engine"]),
         "plan": (api.NetworkDesign(net).plan, ["Table", "100%"]),
-        "result": (api.Simulated(y=np.zeros((3, 2), np.int8), report={"mismatches": 3, "outputs": 6}, passed=False),
+        "result": (simulated(np.zeros((3, 2), np.int8), wrong=3),
                    ["mismatches", "3"]),
         "synthesis": (api.SynthReport(name="fc", target="ecp5-25k", cells="ecp5", macs_per_cycle=1, lut_sites=17, ff=1,
                                       dsp=1, ram=1, carries=1, fmax_mhz_per_seed=(99.5,)), ["17", "99.5"]),

@@ -42,16 +42,9 @@ CHECKING = {"accelerate", "cli", "signoff"}  # may import those of APART
 MOST_PARAMETERS = 8
 MORE_PARAMETERS = {  # functions that take more, and why
     "sim/systoliq/sim/engine/engine.py: Engine.qlinear_matmul": "the inputs of ONNX's operator",
-    "hw/systoliq/hw/engine/host/plan.py: plan_qlinear_matmul": "the inputs of ONNX's operator",
-    "hw/systoliq/hw/engine/host/float8_plan.py: plan_float8_matmul": "the inputs of ONNX's operator",
-    "build/systoliq/prove/catalog/drain.py: check_drain": "the ports that it connects",
     "build/systoliq/synth/flow.py: synthesize": "options of one simulation or synthesis",
     "build/systoliq/design/layer/design.py: LayerDesign.simulate": "options of one simulation",
     "sim/systoliq/sim/simulation.py: Simulation.run": "options of one simulation",
-    "sim/systoliq/sim/cosimulation/array.py: cosimulate_array": "options of one simulation",
-    "sim/systoliq/sim/cosimulation/dense.py: cosimulate": "options of one simulation",
-    "sim/systoliq/sim/cosimulation/network.py: cosimulate_network": "options of one simulation",
-    "sim/systoliq/sim/cosimulation/result.py: compare": "what is compared",
 }
 
 

@@ -13,7 +13,6 @@ from .design import (
     LayerOptions,
     NetworkDesign,
     NetworkOptions,
-    Simulated,
     open_source,
 )
 from .errors import (
@@ -56,6 +55,9 @@ from .sim import (
 )
 from .sim.engine import (
     Engine,
+)
+from .sim.simulated import (
+    Simulated,
 )
 from .synth import (
     SynthReport,

@@ -15,7 +15,7 @@ from drawing import COLORS, EMPTY, cell, new_figure, read_vcd, save
 from systoliq.hw import ArrayConfig, BareArray
 from systoliq.hw.direct_drain import DirectDrain
 from systoliq.hw.mac import Mac
-from systoliq.sim.cosimulation import cosimulate_array
+from systoliq.sim.cosimulation import Run, cosimulate_array
 
 SIZE, K, TILES = 3, 4, 2
 SNAPSHOTS = (2, 3, 4, 5, 6, 7)  # cycles from the first beat
@@ -31,7 +31,7 @@ assert len(of_sum) == sums.size, "sums must differ"  # noqa: S101 - of this scri
 with tempfile.TemporaryDirectory() as folder:
     waves = Path(folder) / "array.vcd"
     array = BareArray(ArrayConfig(rows=SIZE, cols=SIZE))
-    result = cosimulate_array(array, a, b, simulator="icarus", bulk=False, waves=waves).check()
+    result = cosimulate_array(array, Run(a=a, bulk=False), b, simulator="icarus", waves=waves).check()
     trace = read_vcd(waves)
 
 start = next(

@@ -77,7 +77,9 @@ def test_array(simulator, cells):
     for m, k, n in ((1, 1, 1), (7, 9, 10)):
         a, b = values(rng, np.int8, (m, k)), values(rng, np.int8, (k, n))
         for stalls in (0, (0.3, 0.4)):
-            cosimulate_array(array, a, b, simulator=simulator, stalls=stalls, bulk=False, verilog=verilog).check()
+            cosimulate_array(
+                array, Run(a=a, stalls=stalls, bulk=False), b, simulator=simulator, verilog=verilog
+            ).check()
 
 
 @pytest.mark.sampled(99)

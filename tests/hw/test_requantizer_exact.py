@@ -15,7 +15,7 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Requantization, Rounding
 from systoliq.golden.thresholds import float32_steps
 from systoliq.hw import ArrayConfig, Dense
-from systoliq.sim.cosimulation import cosimulate
+from systoliq.sim.cosimulation import Run, cosimulate
 
 from .requantizer_bench import points, run_constant, run_programmable
 
@@ -153,7 +153,7 @@ def test_dense_layer(scales, bias, form):
                 raise
             return  # proven not to exist: tests/golden/test_exact.py
         constants = found.requantization
-    result = cosimulate(Dense(layer, constants, ArrayConfig(rows=2, cols=4, depth=4)), a)
+    result = cosimulate(Dense(layer, constants, ArrayConfig(rows=2, cols=4, depth=4)), Run(a=a))
     assert not result.violations
     assert np.array_equal(result.y, layer.golden(a))
     steps = float32_steps(layer.scale, layer.y_zero_point, INT8, low, high)

@@ -64,7 +64,7 @@ def test_array_equals_integer_product(case, simulator):
     wrap = 1 << product.accumulator_bits
     sums = (a @ b + wrap // 2) % wrap - wrap // 2
     for options in ({"bulk": False}, {"stalls": (0.4, 0.3), "resets": 2, "seed": 5}, {"stalls": 0.2, "bulk": True}):
-        result = cosimulate_array(array, a, b, simulator=simulator, **options).check()
+        result = cosimulate_array(array, Run(a=a, **options), b, simulator=simulator).check()
         np.testing.assert_array_equal(result.y, sums)
         if "stalls" not in options:
             tiles = -(-product.m // product.rows) * -(-product.n // product.cols)
@@ -101,7 +101,7 @@ def test_real_weights_and_activations_equal_onnxruntime(shared, simulator):
     whole = MatMulLayer.pick(path, name="resnet8_fc")
     for layer, y in ((whole, known["y_qgemm_bias"]), (whole.replace(bias=None), known["y_qlinearmatmul"])):
         requantization = Requantization.from_scales(layer.scale, layer.y_zero_point, layer.y_format)
-        result = cosimulate(Dense(layer, requantization, config), known["a"], simulator=simulator).check()
+        result = cosimulate(Dense(layer, requantization, config), Run(a=known["a"]), simulator=simulator).check()
         np.testing.assert_array_equal(result.y, y)
 
 
@@ -110,13 +110,12 @@ def test_mismatch_is_placed():
     y = dense.requantization
     other = Dense(dense.layer, y.replace(zero_point=1), dense.config)
     for options in ({"bulk": False}, {}):
-        result = cosimulate(dense, BULK.input(), simulator="icarus", verilog=dense_verilog(other), **options)
+        result = cosimulate(dense, Run(a=BULK.input(), **options), simulator="icarus", verilog=dense_verilog(other))
         assert not result.passed
-        first = result.details[0]
-        assert (first.row, first.column) == tuple(np.argwhere(result.y != result.expected)[0])
-        assert first.expected == result.expected[first.row, first.column]
-        assert first.got == result.y[first.row, first.column]
-        with pytest.raises(SimulationError, match=f"row {first.row}, column {first.column}: expected {first.expected}"):
+        expected = dense.requantization.apply(dense.layer.accumulate(BULK.input()))
+        row, column = np.argwhere(result.y != expected)[0]
+        found = f"expected {expected[row, column]}, got {result.y[row, column]}"
+        with pytest.raises(SimulationError, match=f"\nrow {row}, column {column}: {found}\n"):
             result.check()
 
 
@@ -125,7 +124,7 @@ def test_waves(tmp_path, simulator):
     dense = BULK.dense()
     for bulk in (False, True):
         path = tmp_path / f"{bulk}.vcd"
-        cosimulate(dense, BULK.input(), simulator=simulator, bulk=bulk, waves=path).check()
+        cosimulate(dense, Run(a=BULK.input(), bulk=bulk), simulator=simulator, waves=path).check()
         assert "m_axis_y_tdata" in path.read_text()
 
 
@@ -142,21 +141,23 @@ def test_waves(tmp_path, simulator):
     ],
 )
 def test_bad_arguments(options, error, text):
+    simulator = options.pop("simulator", "auto")
+    run = Run(a=BULK.input(), **options)
     with pytest.raises(error, match=text):
-        cosimulate(BULK.dense(), BULK.input(), **options)
+        cosimulate(BULK.dense(), run, simulator=simulator)
 
 
 def test_bad_operands():
     array = BareArray(ArrayConfig(a=INT8, b=INT8))
     good = np.ones((2, 3), np.int8)
     with pytest.raises(ValueError, match="b must have K = 3 rows for a of shape"):
-        cosimulate_array(array, good, good)
+        cosimulate_array(array, Run(a=good), good)
     with pytest.raises(ValueError, match="a must be in int8, not 200 to 200"):
-        cosimulate_array(array, np.full((1, 1), 200), good)
+        cosimulate_array(array, Run(a=np.full((1, 1), 200)), good)
     with pytest.raises(ValueError, match="a must be a matrix of integers"):
-        cosimulate_array(array, np.ones((2, 3)), good)
+        cosimulate_array(array, Run(a=np.ones((2, 3))), good)
     with pytest.raises(ValueError, match="a must have the shape"):
-        cosimulate(BULK.dense(), BULK.input()[:, 1:])
+        cosimulate(BULK.dense(), Run(a=BULK.input()[:, 1:]))
 
 
 @pytest.mark.simulator
@@ -171,4 +172,4 @@ def test_cells_may_hold_anything_before_the_first_clock(cells, simulator):
     requantization = Requantization.from_scales(layer.scale, layer.y_zero_point, layer.y_format)
     dense = Dense(layer, requantization, ArrayConfig(rows=1, cols=1, depth=1, cells=cells))
     for seed in range(8):
-        cosimulate(dense, np.ones((3, 2), np.int8), simulator=simulator, seed=seed).check()
+        cosimulate(dense, Run(a=np.ones((3, 2), np.int8), seed=seed), simulator=simulator).check()

@@ -13,7 +13,7 @@ import pytest
 from systoliq.golden import E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, FLOAT8, MatMulLayer, sum_bits
 from systoliq.golden.float8_requantization import Float8Requantization
 from systoliq.hw import ArrayConfig, BareArray, Dense
-from systoliq.sim.cosimulation import cosimulate, cosimulate_array
+from systoliq.sim.cosimulation import Run, cosimulate, cosimulate_array
 
 PAIRS = list(itertools.product(FLOAT8, FLOAT8))
 FEW = [(E4M3FN, E5M2), (E5M2, E5M2FNUZ), (E4M3FNUZ, E4M3FN)]
@@ -67,13 +67,13 @@ def test_layer_of_every_pair_of_formats(a, b):
     y = FLOAT8[(FLOAT8.index(a) + FLOAT8.index(b)) % 4]
     dense = dense_of(a, b, y, depth=2)
     operands = rows(dense, 40)
-    check(cosimulate(dense, operands, simulator="icarus", stalls=(0.3, 0.3), bulk=True), dense, operands)
+    check(cosimulate(dense, Run(a=operands, stalls=(0.3, 0.3), bulk=True), simulator="icarus"), dense, operands)
 
 
 def test_layer_with_infinite_weights_pauses_and_a_reset(simulator):
     dense = dense_of(E5M2, E5M2, E5M2, k=5, n=4, odd=0.1, depth=2, rows=3, cells="ecp5")
     operands = rows(dense, 60, odd=0.02)
-    check(cosimulate(dense, operands, simulator=simulator, stalls=(0.4, 0.3), resets=2), dense, operands)
+    check(cosimulate(dense, Run(a=operands, stalls=(0.4, 0.3), resets=2), simulator=simulator), dense, operands)
 
 
 @pytest.mark.simulator
@@ -81,8 +81,8 @@ def test_layer_with_infinite_weights_pauses_and_a_reset(simulator):
 def test_array_with_nan_and_infinities(a, b):
     rng = np.random.default_rng(1)
     array = BareArray(ArrayConfig(rows=2, cols=3, depth=2, a=a, b=b, accumulator_bits=sum_bits(a, b, 9)))
-    operands = codes(a, (12, 9), rng, 0.03), codes(b, (9, 12), rng, 0.03)
-    cosimulate_array(array, *operands, simulator="icarus", stalls=0.4).check()
+    run, weights = Run(a=codes(a, (12, 9), rng, 0.03), stalls=0.4), codes(b, (9, 12), rng, 0.03)
+    cosimulate_array(array, run, weights, simulator="icarus").check()
 
 
 @pytest.mark.slow
@@ -91,7 +91,7 @@ def test_every_product(a, b, simulator):
     cols = 16 if simulator == "verilator" else 1  # Icarus takes its time for every multiplier in every cycle
     array = BareArray(ArrayConfig(rows=16, cols=cols, a=a, b=b, accumulator_bits=sum_bits(a, b, 1)))
     every = np.arange(256, dtype=np.uint8)
-    cosimulate_array(array, every[:, np.newaxis], every[np.newaxis], simulator=simulator, stalls=0.2).check()
+    cosimulate_array(array, Run(a=every[:, np.newaxis], stalls=0.2), every[np.newaxis], simulator=simulator).check()
 
 
 @pytest.mark.slow
@@ -104,4 +104,4 @@ def test_more_than_a_million_outputs(y, simulator):
     else:
         dense = dense_of(a, b, y, k=3, n=32, rows=1, cols=8, depth=1)
         operands = rows(dense, 33_000, odd=0.001)
-    check(cosimulate(dense, operands, simulator=simulator, stalls=(0.1, 0.1)), dense, operands)
+    check(cosimulate(dense, Run(a=operands, stalls=(0.1, 0.1)), simulator=simulator), dense, operands)

@@ -13,7 +13,7 @@ import pytest
 from systoliq.golden import E4M3FN, E5M2, FLOAT8, INT8, UINT8, MatMulLayer, sum_bits
 from systoliq.golden.float8_requantization import Float8Requantization
 from systoliq.hw import ArrayConfig, BareArray, Dense
-from systoliq.sim.cosimulation import cosimulate, cosimulate_array
+from systoliq.sim.cosimulation import Run, cosimulate, cosimulate_array
 
 from ..golden import float8_oracle as oracle
 
@@ -69,9 +69,9 @@ def golden(layer, a):
     return y.view(np.uint8) if layer.y_format in FLOAT8 else y
 
 
-def check(dense, rng, m=40, *, odd=0.03, expected=by_definition, **run):
+def check(dense, rng, m=40, *, odd=0.03, expected=by_definition, simulator, **run):
     a = draw(dense.layer.a_format, (m, dense.layer.k), rng, odd)
-    result = cosimulate(dense, a, **run)
+    result = cosimulate(dense, Run(a=a, **run), simulator=simulator)
     result.check()
     y = result.y.view(np.uint8) if dense.layer.y_format in FLOAT8 else result.y
     np.testing.assert_array_equal(y, expected(dense.layer, a))
@@ -108,7 +108,7 @@ def test_int32_sums_wrap_before_they_are_rounded():
         Dense(layer, requantization, ArrayConfig(cols=2, depth=100))
     dense = Dense(layer, requantization, ArrayConfig(cols=2, depth=100), wrap=True)
     a = np.full((1, k), 255, np.uint8)
-    result = cosimulate(dense, a, simulator="icarus")
+    result = cosimulate(dense, Run(a=a), simulator="icarus")
     result.check()
     wrapped = [(total + 2**31) % 2**32 - 2**31 for total in (k * 255**2, k // 2 * 255**2)]
     assert wrapped[0] < 0 < wrapped[1]
@@ -121,8 +121,8 @@ def test_int32_sums_wrap_before_they_are_rounded():
 def test_bare_array(a, b):
     rng = np.random.default_rng(1)
     array = BareArray(ArrayConfig(rows=2, cols=3, depth=2, a=a, b=b, accumulator_bits=sum_bits(a, b, 9)))
-    operands = draw(a, (12, 9), rng, 0.03), draw(b, (9, 12), rng, 0.03)
-    cosimulate_array(array, *operands, simulator="icarus", stalls=0.4).check()
+    run, weights = Run(a=draw(a, (12, 9), rng, 0.03), stalls=0.4), draw(b, (9, 12), rng, 0.03)
+    cosimulate_array(array, run, weights, simulator="icarus").check()
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import pytest
 
 from systoliq.golden import INT32, IntFormat, MatMulLayer, Unscaled, matmul_integer
 from systoliq.hw import ArrayConfig, Dense
-from systoliq.sim.cosimulation import cosimulate
+from systoliq.sim.cosimulation import Run, cosimulate
 
 RNG = np.random.default_rng(5)
 B = RNG.integers(-100, 101, (7, 5)).astype(np.int8)
@@ -28,7 +28,7 @@ def test_sums_are_matmul_integer(zero_point, simulator):
     assert dense.folding.needs_row_sums == bool(zero_point.ndim)
     assert dense.sum_bits < INT32.bits == dense.requantization.output.bits
     a = RNG.integers(0, 256, (60, 7)).astype(np.uint8)
-    result = cosimulate(dense, a, simulator=simulator, stalls=(0.4, 0.3), resets=2).check()
+    result = cosimulate(dense, Run(a=a, stalls=(0.4, 0.3), resets=2), simulator=simulator).check()
     np.testing.assert_array_equal(result.y, matmul_integer(a, B, np.uint8(99), zero_point), strict=True)
 
 
@@ -39,7 +39,7 @@ def test_cycles_are_the_models(rows, cols, cells):
         MatMulLayer(b=B, a_zero_point=np.uint8(0), b_zero_point=np.int8(0)), rows=rows, cols=cols, cells=cells
     )
     a = RNG.integers(0, 256, (9, 7)).astype(np.uint8)
-    assert cosimulate(dense, a, simulator="icarus").check().cycles == dense.cycles(9)
+    assert cosimulate(dense, Run(a=a), simulator="icarus").check().cycles == dense.cycles(9)
 
 
 @pytest.mark.simulator
@@ -50,6 +50,6 @@ def test_sums_beyond_int32_wrap():
     dense = dense_of(layer, depth=1, b=wide)
     assert (dense.sum_bits, int(layer.accumulator_range()[1].max()) > INT32.max) == (32, True)
     a = np.array([[-32768] * 3, [32767] * 3, [1, 2, 3]], np.int16)
-    result = cosimulate(dense, a, simulator="icarus").check()
+    result = cosimulate(dense, Run(a=a), simulator="icarus").check()
     wrapped = (a.astype(object) @ b.astype(object) + (1 << 31)) % (1 << 32) - (1 << 31)
     np.testing.assert_array_equal(result.y, wrapped.astype(np.int32))

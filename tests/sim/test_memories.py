@@ -8,7 +8,7 @@ import pytest
 from systoliq.golden.requantization import Requantization
 from systoliq.hw import ArrayConfig, Dense
 from systoliq.hw.verilog import Verilog
-from systoliq.sim.cosimulation import cosimulate, dense_verilog
+from systoliq.sim.cosimulation import Run, cosimulate, dense_verilog
 from systoliq.sim.process import SimulationError
 from systoliq.sim.runner import build
 
@@ -28,7 +28,7 @@ def a():
 def test_a_big_layer_equals_the_float32_formula(a, simulator, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     layer = big_layer()
-    result = cosimulate(dense(layer), a, simulator=simulator, stalls=0.2, bulk=True).check()
+    result = cosimulate(dense(layer), Run(a=a, stalls=0.2, bulk=True), simulator=simulator).check()
     np.testing.assert_array_equal(result.y, layer.golden(a))
     assert not list(tmp_path.iterdir())
 
@@ -39,11 +39,11 @@ def test_a_build_belongs_to_its_contents(a, simulator):
     b = layer.b.copy()
     b[17, 30] ^= 64
     texts = [dense_verilog(dense(each)) for each in (layer, layer.replace(b=b))]
-    cosimulate(dense(layer), a, simulator=simulator, verilog=texts[0]).check()
+    cosimulate(dense(layer), Run(a=a), simulator=simulator, verilog=texts[0]).check()
     swapped = Verilog(texts[0], texts[1].files)
-    result = cosimulate(dense(layer), a, simulator=simulator, verilog=swapped)
+    result = cosimulate(dense(layer), Run(a=a), simulator=simulator, verilog=swapped)
     assert not result.passed
-    assert {detail.column for detail in result.details} == {30}
+    assert set(result.tensors["y"].wrong[:, 1].tolist()) == {30}
 
 
 @pytest.mark.filterwarnings("ignore::systoliq.sim.runner.SimulatorWarning")
@@ -62,4 +62,4 @@ def test_files_next_to_verilog_files_are_read(simulator, tmp_path):
 def test_a_text_without_its_files_fails(a, simulator):
     text = dense_verilog(dense(big_layer()))
     with pytest.raises(SimulationError):
-        cosimulate(dense(big_layer()), a, simulator=simulator, verilog=str(text)).check()
+        cosimulate(dense(big_layer()), Run(a=a), simulator=simulator, verilog=str(text)).check()

@@ -27,7 +27,7 @@ def test_every_tensor_is_right(seed, simulator):
     given = {narrow.inputs[0].name: bench.integers(narrow.inputs[0], 2, random.Random(seed))}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SimulatorWarning)
-        result = cosimulate_network(narrow, assembly, given, simulator=simulator, stalls=(0.3, 0.4)).check()
+        result = cosimulate_network(assembly, given, simulator=simulator, stalls=(0.3, 0.4)).check()
     golden = narrow.golden(given)
     for each in result.tensors.values():
         np.testing.assert_array_equal(each.array, golden[each.tensor.name])

@@ -39,12 +39,12 @@ def images(net, count=2):
 def check_every_tensor(name, stalls, simulator):
     net, assembly, text = built(name)
     given = images(net)
-    result = cosimulate_network(net, assembly, given, simulator=simulator, stalls=stalls, verilog=text).check()
+    result = cosimulate_network(assembly, given, simulator=simulator, stalls=stalls, verilog=text).check()
     golden = net.golden(given)
     assert set(result.tensors) == {node.output.name for node in net.nodes} - moved(net)
-    for each in result.tensors.values():
-        np.testing.assert_array_equal(each.array, golden[each.tensor.name])
-    assert (result.passed, result.mismatches, result.images) == (True, 0, 2)
+    for name, each in result.tensors.items():
+        np.testing.assert_array_equal(each.array, golden[name])
+    assert (result.passed, result.mismatches, result.report["images"]) == (True, 0, 2)
     assert result.macs == 2 * net.multiply_accumulates
 
 
@@ -90,10 +90,12 @@ def moved(net):
 @pytest.mark.parametrize("name", small.NETWORKS)
 def test_other_weights_and_parallelism(name, seed, icarus):
     net, assembly, text = built(name, seed)
-    cosimulate_network(net, assembly, images(net), simulator=icarus, stalls=(0.2, 0.2), verilog=text).check()
+    cosimulate_network(assembly, images(net), simulator=icarus, stalls=(0.2, 0.2), verilog=text).check()
 
 
-FIRST = re.compile(r"tensor '(\w+)': .*: image (\d+), pixel (\d+), channel (\d+): expected (-?\d+), got (\S+)$")
+FIRST = re.compile(
+    r"tensor '(\w+)', image (\d+), pixel (\d+), channel (\d+): expected (-?\d+), got (\S+)$", re.MULTILINE
+)
 
 
 @pytest.mark.sampled(4)
@@ -102,18 +104,18 @@ def test_fault_is_found_and_located(fault, icarus):
     tensor, *where = FAULTS[fault]
     net, assembly, text = fixed()
     given = images(net)
-    result = cosimulate_network(net, assembly, given, simulator=icarus, stalls=(0.2, 0.3), verilog=mutate(text, *where))
+    result = cosimulate_network(assembly, given, simulator=icarus, stalls=(0.2, 0.3), verilog=mutate(text, *where))
     with pytest.raises(SimulationError) as caught:
         result.check()
     found = FIRST.search(str(caught.value))
     assert found[1] == tensor
     wrong = result.tensors[tensor]
     place = tuple(map(int, found.groups()[1:4]))
-    golden = wrong.tensor.raster(net.golden(given)[tensor])
+    golden = assembly.tensors[tensor].raster(net.golden(given)[tensor])
     assert int(found[5]) == golden[place]
     before = np.ravel_multi_index(place, golden.shape)
-    np.testing.assert_array_equal(wrong.streamed.reshape(-1)[:before], golden.reshape(-1)[:before])
-    assert found[6] == ("nothing" if not wrong.there[place] else str(wrong.streamed[place])) != found[5]
+    np.testing.assert_array_equal(wrong.found.reshape(-1)[:before], golden.reshape(-1)[:before])
+    assert found[6] == ("nothing" if not wrong.there[place] else str(wrong.found[place])) != found[5]
 
 
 @functools.cache
@@ -128,7 +130,7 @@ def test_a_stalled_simulation_names_a_tensor(icarus):
     """A FIFO before a join that is too shallow: the first tensor of which something is missing, and where."""
     net, assembly, _ = fixed()
     text = network_verilog(dataclasses.replace(assembly, pipeline=shallow(assembly.pipeline)))
-    result = cosimulate_network(net, assembly, images(net), simulator=icarus, verilog=text)
+    result = cosimulate_network(assembly, images(net), simulator=icarus, verilog=text)
     assert not result.passed
     with pytest.raises(SimulationError) as caught:
         result.check()
@@ -141,9 +143,7 @@ def check_without_initial_values(name, simulator):
     stripped = without_initial_values(text)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SimulatorWarning)
-        result = cosimulate_network(
-            net, assembly, images(net), simulator=simulator, stalls=(0.3, 0.4), verilog=stripped
-        )
+        result = cosimulate_network(assembly, images(net), simulator=simulator, stalls=(0.3, 0.4), verilog=stripped)
     result.check()
 
 
@@ -166,6 +166,6 @@ def test_a_register_without_reset_is_found(icarus):
     """Where a value is needed that no reset gives, what is undefined shows."""
     net, assembly, text = fixed()
     faulty = mutate(text, "fork_2_of_9", r"rst \? 1'h0 : (procmux_\w+);", r"\1;")
-    cosimulate_network(net, assembly, images(net), simulator=icarus, verilog=faulty).check()
-    result = cosimulate_network(net, assembly, images(net), simulator=icarus, verilog=without_initial_values(faulty))
+    cosimulate_network(assembly, images(net), simulator=icarus, verilog=faulty).check()
+    result = cosimulate_network(assembly, images(net), simulator=icarus, verilog=without_initial_values(faulty))
     assert not result.passed

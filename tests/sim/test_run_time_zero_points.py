@@ -7,7 +7,7 @@ import pytest
 
 from systoliq.golden import IntFormat, MatMulLayer, Unscaled, matmul_integer
 from systoliq.hw import ArrayConfig, Dense
-from systoliq.sim.cosimulation import cosimulate
+from systoliq.sim.cosimulation import Run, cosimulate
 
 RNG = np.random.default_rng(11)
 B = RNG.integers(-100, 101, (7, 5)).astype(np.int8)
@@ -38,7 +38,7 @@ def test_every_row_has_its_own(a_type, b_zero_point, simulator):
     assert dense.folding.needs_row_sums == bool(b_zero_point.ndim)
     a, zero_points = operands(41, 7, a_type)
     stalled = {"stalls": (0.4, 0.3), "resets": 2, "batches": [1, 5, 35]}
-    result = cosimulate(dense, a, a_zero_point=zero_points, simulator=simulator, **stalled).check()
+    result = cosimulate(dense, Run(a=a, a_zero_point=zero_points, **stalled), simulator=simulator).check()
     np.testing.assert_array_equal(result.y, matmul_integer(a, B, zero_points, b_zero_point), strict=True)
 
 
@@ -57,7 +57,7 @@ def test_every_row_has_its_own(a_type, b_zero_point, simulator):
 def test_shapes_and_cells_in_the_models_cycles(rows, cols, depth, cells):
     dense = dense_of(B, np.uint8, np.int8(0), rows=rows, cols=cols, depth=depth, cells=cells)
     a, zero_points = operands(10, 7, np.uint8)
-    result = cosimulate(dense, a, a_zero_point=zero_points, simulator="icarus").check()
+    result = cosimulate(dense, Run(a=a, a_zero_point=zero_points), simulator="icarus").check()
     assert result.cycles == dense.cycles(10)
     np.testing.assert_array_equal(result.y, matmul_integer(a, B, zero_points, np.int8(0)), strict=True)
 
@@ -66,5 +66,5 @@ def test_shapes_and_cells_in_the_models_cycles(rows, cols, depth, cells):
 def test_one_for_all_rows():
     dense = dense_of(B[:5, :3], np.uint8, np.int8(0), rows=3, cols=3)
     a, _ = operands(7, 5, np.uint8)
-    result = cosimulate(dense, a, a_zero_point=np.uint8(130), simulator="icarus").check()
+    result = cosimulate(dense, Run(a=a, a_zero_point=np.uint8(130)), simulator="icarus").check()
     np.testing.assert_array_equal(result.y, matmul_integer(a, B[:5, :3], np.uint8(130)), strict=True)

@@ -24,9 +24,10 @@ from rich.table import Table
 
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray, emit_verilog
 from systoliq.hw.packing import ArrayPacking
-from systoliq.sim.cosimulation import CosimulationResult, cosimulate_array
+from systoliq.sim.cosimulation import Run, cosimulate_array
 from systoliq.sim.harness import TOP, Ports, harness_verilog
 from systoliq.sim.runner import SimulatorWarning, build
+from systoliq.sim.simulated import Simulated
 
 from ..design.engine.workloads import Product
 from .bare_loop import LoopRun, build_loop
@@ -167,19 +168,19 @@ def simulation(options: Options, progress: Progress) -> Section:
         a, b = (rng.integers(-128, 128, shape) for shape in ((size * tiles, TILE_BEATS), (TILE_BEATS, size * tiles)))
         packing = ArrayPacking(array=array, m=len(a), k=TILE_BEATS, n=b.shape[1])
         words = packing.pack(a, b)
-        cosimulate_array(array, a[:size], b[:, :size], simulator="verilator", bulk=True, verilog=text).check()  # builds
-        job = partial(cosimulate_array, array, a, b, simulator="verilator", bulk=True, verilog=text)
+        job = partial(cosimulate_array, array, simulator="verilator", verilog=text)
+        job(Run(a=a[:size], bulk=True), b[:, :size]).check()  # builds
         loops: list[LoopRun] = []
-        runs: list[Timed[CosimulationResult]] = []
+        runs: list[Timed[Simulated]] = []
         for count in range(options.repeat):  # by turns, so that both see the same machine
             progress(f"simulation {size}x{size}: run {count + 1} of {options.repeat}")
             loops.append(loop.run(*words, expected=tiles**2 * size, sums_bytes=packing.sums_bytes))
-            runs.append(timed(job, 1))
+            runs.append(timed(partial(job, Run(a=a, bulk=True), b), 1))
             _agree(packing, runs[-1].result.check(), loops[-1])
         limit = statistics.median(run.cycles_per_second for run in loops)
-        cycles = runs[0].result.simulated_cycles
-        bulk = statistics.median(run.result.simulated_cycles / run.result.seconds for run in runs)
-        whole = statistics.median(run.result.simulated_cycles / run.seconds for run in runs)
+        cycles = runs[0].result.facts["simulated_cycles"]
+        bulk = statistics.median(cycles / run.result.seconds for run in runs)
+        whole = statistics.median(cycles / run.seconds for run in runs)
         rows.append(
             {
                 "size": size,
@@ -250,12 +251,12 @@ def _build(text: str) -> None:
         build(text, TOP)
 
 
-def _agree(packing: ArrayPacking, run: CosimulationResult, loop: LoopRun) -> None:
+def _agree(packing: ArrayPacking, run: Simulated, loop: LoopRun) -> None:
     """Refuse a comparison with a loop that computes something else."""
     cols = packing.array.config.cols
     valid = np.unpackbits(loop.valid, axis=1, bitorder="little")[:, :cols].astype(np.int64)
     sums, there, surplus = packing.unpack(valid, loop.sums)
-    if not there.all() or surplus.any() or (sums != run.expected).any():
+    if not there.all() or surplus.any() or (sums != run.tensors["y"].expected).any():
         raise ValueError("the C++ loop's sums must be those of the cosimulation")
 
 

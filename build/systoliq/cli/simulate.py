@@ -14,10 +14,10 @@ from rich.table import Table
 
 from systoliq.golden.archive import npz_bytes, read_arrays
 from systoliq.sim.choice import SimulatorChoice
+from systoliq.sim.simulated import figure_rows
 
-from ..design import Design, Simulated, open_source
+from ..design import Design, open_source
 from ..design.design import Arrays
-from ..design.simulated import figure_rows
 from ..design.sources import following_layers
 from ..errors import InputError
 from ..files import check_file, json_bytes, write_file
@@ -134,6 +134,8 @@ def simulate(
         part = _part(target, netlist)
         asked = hardware_of(hardware, part)
         design = open_source(source, asked, weights=weights, use_bias=not no_bias, name=name)
+        if tensors is not None and design.kind != "network":
+            raise InputError(f"tensors cannot be used with the source {design.kind}, only with a network")
         operands = design.read_operands(input_, quantize=quantize)
         labels = _labels(source, design, input_, operands)
     show_plan(design, part)
@@ -155,7 +157,7 @@ def simulate(
     if output is not None:
         write_file(output, npz_bytes(run.outputs))
     if tensors is not None:
-        write_file(tensors, npz_bytes(_tensors(run)))
+        write_file(tensors, npz_bytes({name: each.array for name, each in run.tensors.items()}))
     if report is not None:
         write_file(report, json_bytes(figures))
     _show_run(figures)
@@ -199,12 +201,6 @@ def _part(target: str | None, netlist: str | None) -> Target | None:
     if netlist and part.family != open_target(NETLISTS[netlist]).family:
         raise InputError(f"netlist must be of the family of {target}, {part.family}, not {netlist!r}")
     return part
-
-
-def _tensors(run: Simulated) -> dict[str, npt.NDArray[Any]]:
-    if run.tensors is None:
-        raise InputError("tensors must be asked for a network, FILE.onnx, only")
-    return dict(run.tensors)
 
 
 def _differing(found: Mapping[str, npt.NDArray[Any]], right: Mapping[str, npt.NDArray[Any]]) -> list[str]:

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.sim.choice import SimulatorChoice
+from systoliq.sim.simulated import Simulated
 
-from ..design import LayerDesign, LayerOptions, Simulated
+from ..design import LayerDesign, LayerOptions
 from ..design.digits import Digits, train_digits
 from ..errors import InputError
 from ..files import json_bytes, write_file

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.sim.choice import SimulatorChoice
+from systoliq.sim.simulated import Simulated
 
-from ..design import Simulated
 from ..design.digits import Digits
 from ..design.digits_cnn import FLOAT_MODEL, INT8_MODEL, digits_cnn
 from ..design.network import NetworkDesign

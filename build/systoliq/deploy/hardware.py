@@ -127,7 +127,7 @@ class _Simulator:
             cycles=report["cycles"],
             compared=report["outputs"],
             mismatches=report["mismatches"] + len(report["violations"]),
-            lines=(*report["first_mismatches"], *report["violations"]),
+            lines=tuple(found.faults),
         )
 
     def close(self) -> None:

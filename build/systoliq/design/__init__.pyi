@@ -20,9 +20,6 @@ from .network import (
     NetworkDesign,
     NetworkOptions,
 )
-from .simulated import (
-    Simulated,
-)
 from .sources import (
     open_source,
 )
@@ -38,6 +35,5 @@ __all__ = [
     "LayerOptions",
     "NetworkDesign",
     "NetworkOptions",
-    "Simulated",
     "open_source",
 ]

@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
-from systoliq.hw import ArrayConfig
-from systoliq.sim.cosimulation import CosimulationResult
+import numpy.typing as npt
 
-from .simulated import Simulated
+from systoliq.hw import ArrayConfig
+from systoliq.sim.simulated import Simulated
 
 __all__ = ["cosimulated"]
 
 
 def cosimulated(
-    name: str, config: ArrayConfig, result: CosimulationResult, *, stalls: float, netlist: str | None,
-    facts: dict[str, Any],
-) -> Simulated:  # fmt: skip
-    """Y, and the report of `result`; `facts` are the kind's own."""
-    report = {
-        "name": name,
-        "simulator": result.simulator,
-        "outputs": int(result.expected.size),
-        "mismatches": result.mismatches,
-        "violations": list(result.violations),
-        "first_mismatches": [str(mismatch) for mismatch in result.details[:10]],
-        "cycles": result.cycles,
-        "macs": result.macs,
-        "utilization": result.utilization,
-        "seconds": round(result.seconds, 3),
-        "simulated_cycles": result.simulated_cycles,
-        "stalls": stalls,
-        "array": {
-            "rows": config.rows,
-            "cols": config.cols,
-            "depth": config.depth,
-            "accumulator_bits": config.accumulator_bits,
-            "cells": config.cells,
-        },
-    }
-    return Simulated(y=result.y, report=report | facts | {"netlist": netlist}, passed=result.passed)
+    result: Simulated, name: str, config: ArrayConfig, outputs: dict[str, npt.NDArray[Any]], **facts: Any
+) -> Simulated:
+    """Return `result` with these outputs, and with the array and `facts` in its report."""
+    array = {key: getattr(config, key) for key in ("rows", "cols", "depth", "accumulator_bits", "cells")}
+    return dataclasses.replace(result, name=name, outputs=outputs).with_facts(array=array, **facts)

@@ -1,4 +1,4 @@
-"""The hub: a named piece of hardware with all that is known about it.
+"""`Design`: a named hardware block with its model, its cycle count and its simulation.
 
 Each kind of design (`layer`, `array`, `engine`) is a folder with a class derived from `Design`. Commands, packages,
 synthesis and exploration know `Design` alone, and never ask which kind it is.
@@ -19,9 +19,9 @@ from amaranth.lib import wiring
 from systoliq.hw.cells import models_verilog
 from systoliq.hw.verilog import Verilog, emit_verilog
 from systoliq.markup import described
+from systoliq.sim.simulated import Simulated
 
 from ..errors import InputError
-from .simulated import Simulated
 from .stage_table import stage_table
 
 if TYPE_CHECKING:

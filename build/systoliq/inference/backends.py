@@ -20,11 +20,11 @@ from .program import Product, Program, VectorInMemory, bytes_of_bus, compile_mod
 from .report import Figures
 from .steps import EngineStep, VectorStep
 
-__all__ = ["Backend", "MemoryBackend", "Simulated", "StreamBackend"]
+__all__ = ["Backend", "MemoryBackend", "SimulationOptions", "StreamBackend"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Simulated:
+class SimulationOptions:
     """Parameters of an engine's simulation; `stalls` is the probability of a pause in a cycle."""
 
     simulator: SimulatorName
@@ -49,9 +49,9 @@ class Backend(Protocol):
 class StreamBackend:
     """The engine with streams of `config`; a simulator for each product."""
 
-    def __init__(self, division: Division, config: EngineConfig, simulated: Simulated) -> None:
-        self._division, self._config, self._simulated = division, config, simulated
-        self._engine = Engine(config, simulator=simulated.simulator, progress=simulated.progress)
+    def __init__(self, division: Division, config: EngineConfig, options: SimulationOptions) -> None:
+        self._division, self._config, self._options = division, config, options
+        self._engine = Engine(config, simulator=options.simulator, progress=options.progress)
 
     @contextmanager
     def ready(self, feed: Mapping[str, Array]) -> Iterator[Division]:
@@ -61,7 +61,7 @@ class StreamBackend:
     def product(self, step: EngineStep, asked: Asked) -> tuple[Array, Figures]:
         """See `Backend`."""
         plans = [operation.plan(self._config) for operation in asked.operations]
-        results = self._engine.run(plans, stalls=(self._simulated.stalls,) * 3, seed=self._simulated.seed)
+        results = self._engine.run(plans, stalls=(self._options.stalls,) * 3, seed=self._options.seed)
         reports = [report for result in results for report in result.reports]
         config = self._config
         figures = Figures(
@@ -89,13 +89,13 @@ class MemoryBackend:
         self,
         division: Division,
         config: EngineConfig,
-        simulated: Simulated,
+        options: SimulationOptions,
         *,
         bus: int,
         only: Collection[str] | None = None,
     ) -> None:
-        self._division, self._config, self._simulated, self._only = division, config, simulated, only
-        self._engine = SimulatedDmaEngine(config, bus_bytes=bytes_of_bus(config, bus), simulator=simulated.simulator)
+        self._division, self._config, self._options, self._only = division, config, options, only
+        self._engine = SimulatedDmaEngine(config, bus_bytes=bytes_of_bus(config, bus), simulator=options.simulator)
         self._compiled: tuple[Program, Division] | None = None
         self._products: dict[EngineStep, Product] = {}
         self._vectors: dict[VectorStep, VectorInMemory] = {}
@@ -106,15 +106,15 @@ class MemoryBackend:
         """See `Backend`; the model is compiled again if the shapes of `feed` differ from the last run's."""
         shapes = {name: (array.dtype.name, array.shape) for name, array in feed.items()}
         if self._compiled is None or self._compiled[0].inputs != shapes:
-            self._simulated.progress("compiling")
+            self._options.progress("compiling")
             self._compiled = compile_model(
                 self._division.model, self._config, feed, bus_bytes=self._engine.bus_bytes, only=self._only
             )
         program, division = self._compiled
         self._products = {product.sketch.step: product for product in program.products}
         self._vectors = {each.sketch.step: each for each in program.vectors}
-        self._simulated.progress("building the simulation")
-        memory = EngineMemory(self._engine, program.memory, stalls=self._simulated.stalls, seed=self._simulated.seed)
+        self._options.progress("building the simulation")
+        memory = EngineMemory(self._engine, program.memory, stalls=self._options.stalls, seed=self._options.seed)
         with memory as self._memory:
             yield division
 

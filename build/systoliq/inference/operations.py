@@ -13,6 +13,7 @@ from systoliq.golden import combined_scale, matmul_integer, qlinear_matmul, requ
 from systoliq.golden.accumulate import wrap_int32
 from systoliq.golden.formats import IntFormat
 from systoliq.golden.network import Window
+from systoliq.golden.operators import QLinearInputs
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.host import Plan, plan_matmul_integer, plan_qlinear_matmul
 
@@ -73,22 +74,20 @@ class Operation:
         operands = self.a, self.b, self.a_zero_point, self.b_zero_point
         if self.rescaling is None:
             return plan_matmul_integer(config, *operands, bias=self.bias)
-        by, zeros = self.rescaling, self._zero_points
-        return plan_qlinear_matmul(
-            config,
-            self.a, by.a_scale, zeros[0],
-            self.b, by.b_scale, zeros[1],
-            by.y_scale, by.y_zero_point,
-            bias=self.bias,
-        )  # fmt: skip
+        return plan_qlinear_matmul(config, self._qlinear_inputs(self.rescaling), bias=self.bias)
+
+    def _qlinear_inputs(self, by: Rescaling) -> QLinearInputs:
+        a_zero_point, b_zero_point = self._zero_points
+        return QLinearInputs(
+            self.a, by.a_scale, a_zero_point, self.b, by.b_scale, b_zero_point, by.y_scale, by.y_zero_point
+        )
 
     def golden(self) -> Array:
         """Y as it must be."""
         operands = self.a, self.b, self.a_zero_point, self.b_zero_point
-        by, (a_zero_point, b_zero_point) = self.rescaling, self._zero_points
+        by = self.rescaling
         if by is not None and self.bias is None:
-            inputs = (self.a, by.a_scale, a_zero_point, self.b, by.b_scale, b_zero_point, by.y_scale, by.y_zero_point)
-            return qlinear_matmul(*inputs)
+            return qlinear_matmul(*self._qlinear_inputs(by))
         sums: Array = matmul_integer(*operands)
         if self.bias is not None:
             sums = wrap_int32(sums.astype(np.int64) + self.bias)

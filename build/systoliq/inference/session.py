@@ -13,7 +13,7 @@ from systoliq.sim.runner import SimulatorName
 
 from ..errors import InputError, expect, path_of
 from ..onnx import Model
-from .backends import Backend, MemoryBackend, Simulated, StreamBackend
+from .backends import Backend, MemoryBackend, SimulationOptions, StreamBackend
 from .division import Division
 from .feed import checked_feed
 from .lowering import lowered
@@ -72,11 +72,11 @@ class EngineSession:
         self._progress("onnxruntime's graph")
         self._model = lowered(model)
         division = Division(self._model, only=only)
-        simulated = Simulated(simulator=simulator, stalls=stalls, seed=seed, progress=self._progress)
+        options = SimulationOptions(simulator=simulator, stalls=stalls, seed=seed, progress=self._progress)
         self._engine: Backend = (
-            StreamBackend(division, self.config, simulated)
+            StreamBackend(division, self.config, options)
             if bus is None
-            else MemoryBackend(division, self.config, simulated, bus=bus, only=only)
+            else MemoryBackend(division, self.config, options, bus=bus, only=only)
         )
 
     def __repr__(self) -> str:

@@ -8,7 +8,7 @@ integers, and `float8_matmul` if any of a, b and y is float8.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,19 @@ def matmul_integer(
     """
     a, b = matmul_operands(a, b)
     return unpromote(_accumulate(a, b, a_zero_point, b_zero_point), a, b)
+
+
+class QLinearInputs(NamedTuple):
+    """Inputs of `qlinear_matmul`, in ONNX's order."""
+
+    a: npt.ArrayLike
+    a_scale: npt.ArrayLike
+    a_zero_point: npt.ArrayLike
+    b: npt.ArrayLike
+    b_scale: npt.ArrayLike
+    b_zero_point: npt.ArrayLike
+    y_scale: npt.ArrayLike
+    y_zero_point: npt.ArrayLike
 
 
 def qlinear_matmul(

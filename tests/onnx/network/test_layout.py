@@ -91,7 +91,7 @@ def test_verilog(before, behind, tmp_path):
     assert result.passed
     session = onnxruntime.InferenceSession(path)
     expected = np.concatenate([session.run(None, {"x": image[None]})[0] for image in x])
-    np.testing.assert_array_equal(result.named["y"], expected)
+    np.testing.assert_array_equal(result.outputs["y"], expected)
 
 
 def test_a_network_file_has_it(tmp_path):

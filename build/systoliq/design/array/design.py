@@ -16,14 +16,15 @@ from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
 from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.packing import sum_words
 from systoliq.sim.choice import SimulatorChoice
-from systoliq.sim.cosimulation import ARRAY_TOP, cosimulate_array
+from systoliq.sim.cosimulation import ARRAY_TOP, Run, cosimulate_array
+from systoliq.sim.simulated import Simulated
 
 from ...errors import InputError, expect
+from ..check_run import check_run
 from ..cosimulated import cosimulated
 from ..design import Arrays, Design
 from ..names import module_name
 from ..operands import read_operand_file
-from ..simulated import Simulated, check_run
 from .options import ArrayOptions
 
 __all__ = ["ArrayDesign"]
@@ -145,12 +146,13 @@ class ArrayDesign(Design):
         self._check(a, b)
         verilog = None if netlist is None else self.netlist(netlist, ARRAY_TOP, progress)
         result = cosimulate_array(
-            self.array, a, b, simulator=simulator, stalls=stalls, seed=seed, waves=waves, verilog=verilog,
+            self.array, Run(a=a, stalls=stalls, seed=seed), b, simulator=simulator, waves=waves, verilog=verilog,
             progress=progress,
         )  # fmt: skip
-        facts = {"model_cycles": self.cycles(a.shape[0], a.shape[1], b.shape[1])}
-        run = cosimulated(self.name, self.config, result, stalls=stalls, netlist=netlist, facts=facts)
-        return Simulated(y=self.storable(run.y), report=run.report, passed=run.passed)
+        return cosimulated(
+            result, self.name, self.config, {"y": self.storable(result.y)}, stalls=stalls, netlist=netlist,
+            model_cycles=self.cycles(a.shape[0], a.shape[1], b.shape[1]),
+        )  # fmt: skip
 
     def storable(self, sums: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return `sums` as a file has them: int32 or int64, or words of float8 as bytes [..., B], the lowest first."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy.typing as npt
@@ -12,12 +11,12 @@ import numpy.typing as npt
 from systoliq.hw.dma.dma_engine import DmaEngine, check
 from systoliq.hw.engine import AxiEngine, EngineConfig
 from systoliq.hw.hierarchy import mark_used
-from systoliq.sim.choice import SimulatorChoice, chosen_for_engine
+from systoliq.sim.runner import SimulatorName
+from systoliq.sim.simulated import Simulated
 
 from ...errors import InputError, expect
 from ..engine import EngineDesign
 from ..engine.options import EngineOptions
-from ..simulated import Simulated
 from .meanings import MEANINGS
 from .simulate import run_dma_engine
 
@@ -60,26 +59,15 @@ class DmaEngineDesign(EngineDesign):
         """None: its buses are standard."""
         return []
 
-    def simulate(
+    def _run(
         self,
-        *,
-        simulator: SimulatorChoice = "auto",
-        stalls: float = 0.0,
-        seed: int = 0,
-        waves: Path | None = None,
-        netlist: str | None = None,
-        progress: Callable[[str], None] | None = None,
-        **operation: npt.NDArray[Any],
+        operation: Mapping[str, npt.NDArray[Any]],
+        simulator: SimulatorName,
+        stalls: float,
+        seed: int,
+        progress: Callable[[str], None] | None,
     ) -> Simulated:
-        """Run an operation from memory to memory; inputs as for `model`; see `Design.simulate`."""
-        self.refuse_traces(simulator, stalls, waves, netlist)
         return run_dma_engine(
-            self.name,
-            self.config,
-            self.bus,
-            operation,
-            self.model(**operation),
-            simulator=chosen_for_engine(simulator),
-            stalls=stalls,
+            self.name, self.config, self.bus, operation, self.model(**operation), simulator=simulator, stalls=stalls,
             seed=seed,
-        )
+        )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy.typing as npt
@@ -12,10 +13,10 @@ from systoliq.sim.dma_exchange import PORTS
 from systoliq.sim.engine import Engine
 from systoliq.sim.engine.dma_engine import SimulatedDmaEngine
 from systoliq.sim.runner import SimulatorName
+from systoliq.sim.simulated import Simulated
 
-from ..engine.facts import config_facts, macs_per_cycle
-from ..engine.simulate import compared, plan_of
-from ..simulated import Simulated
+from ..engine.facts import config_facts
+from ..engine.simulate import plan_of, simulated
 
 __all__ = ["run_dma_engine"]
 
@@ -24,7 +25,7 @@ def run_dma_engine(
     name: str,
     config: EngineConfig,
     bus: int,
-    operation: dict[str, npt.NDArray[Any]],
+    operation: Mapping[str, npt.NDArray[Any]],
     expected: npt.NDArray[Any],
     *,
     simulator: SimulatorName,
@@ -44,18 +45,14 @@ def run_dma_engine(
         if plan.then is None:
             break
         plan = plan.then(y)
-    cycles, shapes = sum(each.cycles for each in reports), [shape for each in reports for shape in each.shapes]
-    macs = sum(shape.macs for shape in shapes)
-    report = compared(name, operation, y, expected) | {
-        "simulator": simulator,
-        "cycles": cycles,
-        "busy_cycles": sum(each.busy_cycles for each in reports),
-        "macs": macs,
-        "utilization": macs / (cycles * macs_per_cycle(config)) if cycles else 0.0,
-        "seconds": round(time.monotonic() - begun, 3),
-        "stalls": stalls,
-        "beats": {port: sum(each.beats[port] for each in reports) for port in reports[0].beats},
-        "jobs": [{"m": shape.m, "k": shape.k, "n": shape.n} for shape in shapes],
-        "engine": config_facts(config) | {"bus_bits": bus},
-    }
-    return Simulated(y=y, report=report, passed=not report["mismatches"])
+    shapes = [shape for each in reports for shape in each.shapes]
+    return simulated(
+        name, config, operation, (y, expected), simulator=simulator, shapes=shapes,
+        cycles=sum(each.cycles for each in reports), seconds=time.monotonic() - begun,
+    ).with_facts(
+        busy_cycles=sum(each.busy_cycles for each in reports),
+        stalls=stalls,
+        beats={port: sum(each.beats[port] for each in reports) for port in reports[0].beats},
+        jobs=[{"m": shape.m, "k": shape.k, "n": shape.n} for shape in shapes],
+        engine=config_facts(config) | {"bus_bits": bus},
+    )  # fmt: skip

@@ -13,12 +13,14 @@ from systoliq.golden import matmul_integer, qlinear_matmul
 from systoliq.hw.engine import AxiEngine, EngineConfig, JobShape
 from systoliq.hw.hierarchy import mark_used
 from systoliq.sim.choice import SimulatorChoice, chosen_for_engine
+from systoliq.sim.runner import SimulatorName
+from systoliq.sim.simulated import Simulated
 
 from ...errors import InputError, expect
+from ..check_run import check_run
 from ..choose import AUTO
 from ..design import Arrays, Design
 from ..names import module_name
-from ..simulated import Simulated, check_run
 from .configuration import engine_config
 from .facts import macs_per_cycle, stream_notes
 from .meanings import MEANINGS
@@ -109,10 +111,19 @@ class EngineDesign(Design):
     ) -> Simulated:
         """Run an operation, its inputs by name as for `model`, and compare with golden; see `Design.simulate`."""
         self.refuse_traces(simulator, stalls, waves, netlist)
-        expected = self.model(**operation)
+        return self._run(operation, chosen_for_engine(simulator), stalls, seed, progress)
+
+    def _run(
+        self,
+        operation: Mapping[str, npt.NDArray[Any]],
+        simulator: SimulatorName,
+        stalls: float,
+        seed: int,
+        progress: Callable[[str], None] | None,
+    ) -> Simulated:
         return run_engine(
-            self.name, self.config, operation, expected, simulator=chosen_for_engine(simulator), stalls=stalls,
-            seed=seed, progress=progress,
+            self.name, self.config, operation, self.model(**operation), simulator=simulator, stalls=stalls, seed=seed,
+            progress=progress,
         )  # fmt: skip
 
     def refuse_traces(self, simulator: SimulatorChoice, stalls: float, waves: Path | None, netlist: str | None) -> None:

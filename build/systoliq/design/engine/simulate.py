@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden.float8 import Float8Format
-from systoliq.hw.engine import EngineConfig
+from systoliq.hw.engine import EngineConfig, JobShape
 from systoliq.hw.engine.host import Plan
 from systoliq.sim.engine import Engine
 from systoliq.sim.runner import SimulatorName
+from systoliq.sim.simulated import Compared, Simulated
 
 from ...errors import InputError
 from ..operands import read_operand_file
-from ..simulated import Simulated
 from .facts import config_facts, macs_per_cycle
 
-__all__ = ["compared", "plan_of", "read_operation", "run_engine"]
+__all__ = ["plan_of", "read_operation", "run_engine", "simulated"]
 
 _QLINEAR = ("a", "a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
 _INTEGER = ("a", "b", "a_zero_point", "b_zero_point")
-_SHOWN = 10  # mismatches
 
 
 def read_operation(path: Path) -> dict[str, npt.NDArray[Any]]:
@@ -43,7 +42,7 @@ def read_operation(path: Path) -> dict[str, npt.NDArray[Any]]:
 def run_engine(
     name: str,
     config: EngineConfig,
-    operation: dict[str, npt.NDArray[Any]],
+    operation: Mapping[str, npt.NDArray[Any]],
     expected: npt.NDArray[Any],
     *,
     simulator: SimulatorName,
@@ -58,14 +57,8 @@ def run_engine(
     engine = Engine(config, simulator=simulator, progress=progress)
     (result,) = engine.run([plan_of(engine, operation)], stalls=(stalls,) * 3, seed=seed)
     reports = result.reports
-    cycles, macs = sum(each.cycles for each in reports), sum(each.shape.macs for each in reports)
-    report = compared(name, operation, result.y, expected) | {
-        "simulator": simulator,
-        "cycles": cycles,
+    facts = {
         "model_cycles": sum(each.model_cycles for each in reports),
-        "macs": macs,
-        "utilization": macs / (cycles * macs_per_cycle(config)) if cycles else 0.0,
-        "seconds": round(sum(each.seconds for each in reports), 3),
         "simulated_cycles": sum(each.simulated_cycles for each in reports),
         "stalls": stalls,
         "jobs": [
@@ -83,25 +76,38 @@ def run_engine(
         ],
         "engine": config_facts(config),
     }
-    return Simulated(y=result.y, report=report, passed=not report["mismatches"])
+    return simulated(
+        name, config, operation, (result.y, expected), simulator=simulator, shapes=[each.shape for each in reports],
+        cycles=sum(each.cycles for each in reports), seconds=sum(each.seconds for each in reports),
+    ).with_facts(**facts)  # fmt: skip
 
 
-def compared(
-    name: str, operation: dict[str, npt.NDArray[Any]], y: npt.NDArray[Any], expected: npt.NDArray[Any]
-) -> dict[str, Any]:
-    """The report's part about results: how many are there, and which are wrong."""
-    found, right = (np.atleast_1d(_codes(each)) for each in (y, expected))
-    wrong = np.argwhere(found != right)
-    return {
-        "name": name,
-        "operator": "QLinearMatMul" if _is_qlinear(operation) else "MatMulInteger",
-        "outputs": int(expected.size),
-        "mismatches": len(wrong),
-        "violations": [],
-        "first_mismatches": [
-            f"y{at.tolist()}: expected {right[tuple(at)]}, got {found[tuple(at)]}" for at in wrong[:_SHOWN]
-        ],
-    }
+def simulated(
+    name: str,
+    config: EngineConfig,
+    operation: Mapping[str, npt.NDArray[Any]],
+    y: tuple[npt.NDArray[Any], npt.NDArray[Any]],
+    *,
+    simulator: SimulatorName,
+    shapes: Sequence[JobShape],
+    cycles: int,
+    seconds: float,
+) -> Simulated:
+    """Return the result of `operation` on the engine `name`; `y` is the hardware's result and the expected one."""
+    found, expected = (np.atleast_1d(_codes(each)) for each in y)
+    place = f"y[{', '.join(['{}'] * found.ndim)}]"
+    macs = sum(shape.macs for shape in shapes)
+    return Simulated(
+        outputs={"y": y[0]},
+        tensors={"y": Compared(found=found, expected=expected, place=place)},
+        cycles=cycles,
+        macs=macs,
+        utilization=macs / (cycles * macs_per_cycle(config)) if cycles else 0.0,
+        seconds=seconds,
+        simulator=simulator,
+        name=name,
+        facts={"operator": "QLinearMatMul" if _is_qlinear(operation) else "MatMulInteger"},
+    )
 
 
 def _codes(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -109,12 +115,12 @@ def _codes(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return y if Float8Format.of(y.dtype) is None else y.view(np.uint8)
 
 
-def plan_of(engine: Engine, operation: dict[str, npt.NDArray[Any]]) -> Plan:
+def plan_of(engine: Engine, operation: Mapping[str, npt.NDArray[Any]]) -> Plan:
     """The jobs of the operation that `operation` has the inputs of."""
     if _is_qlinear(operation):
         return engine.plan_qlinear_matmul(*(operation[name] for name in _QLINEAR))
     return engine.plan_matmul_integer(*(operation.get(name) for name in _INTEGER))
 
 
-def _is_qlinear(operation: dict[str, npt.NDArray[Any]]) -> bool:
+def _is_qlinear(operation: Mapping[str, npt.NDArray[Any]]) -> bool:
     return "y_scale" in operation

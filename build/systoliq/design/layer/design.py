@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -19,15 +18,16 @@ from systoliq.golden.unscaled import Unscaled
 from systoliq.hw import ArrayConfig, AxiDense, Dense
 from systoliq.hw.hierarchy import mark_used
 from systoliq.sim.choice import SimulatorChoice
-from systoliq.sim.cosimulation import DENSE_TOP, cosimulate
+from systoliq.sim.cosimulation import DENSE_TOP, Run, cosimulate
+from systoliq.sim.simulated import Simulated
 
 from ...errors import expect
 from ...onnx.host import HostPart
+from ..check_run import check_run
 from ..choose import AUTO
 from ..cosimulated import cosimulated
 from ..design import Arrays, Design
 from ..names import module_name
-from ..simulated import Simulated, check_run
 from .auto import fitted
 from .onnxruntime_reference import onnxruntime_results
 from .operands import read_layer_operands, rows_of
@@ -210,17 +210,17 @@ class LayerDesign(Design):
         rows = rows_of(self.layer, self.host, a, a_zero_point, x)
         verilog = None if netlist is None else self.netlist(netlist, DENSE_TOP, progress)
         result = cosimulate(
-            self.dense, rows.a, a_zero_point=rows.a_zero_point, simulator=simulator, stalls=stalls, seed=seed,
+            self.dense, Run(a=rows.a, a_zero_point=rows.a_zero_point, stalls=stalls, seed=seed), simulator=simulator,
             waves=waves, verilog=verilog, progress=progress,
         )  # fmt: skip
-        facts = {"model_cycles": self.cycles(len(rows.a))}
+        facts = {"stalls": stalls, "netlist": netlist, "model_cycles": self.cycles(len(rows.a))}
         if not self.layer.gives_sums:  # which no formula rounds
-            facts = {"float32_mismatches": int(np.count_nonzero(result.y != self.layer.golden(rows.a))), **facts}
-        run = cosimulated(self.name, self.config, result, stalls=stalls, netlist=netlist, facts=facts)
-        y = rows.restore(run.y)
-        if rows.a_scale is None or self.host is None:
-            return dataclasses.replace(run, y=y)
-        return dataclasses.replace(run, sums=y, y=self.host.finish(y, rows.a_scale))
+            facts["float32_mismatches"] = int(np.count_nonzero(result.y != self.layer.golden(rows.a)))
+        y = rows.restore(result.y)
+        outputs = {"y": y}
+        if rows.a_scale is not None and self.host is not None:
+            outputs = {"y": self.host.finish(y, rows.a_scale), "sums": y}
+        return cosimulated(result, self.name, self.config, outputs, **facts)
 
     @property
     def unit_beats(self) -> int:

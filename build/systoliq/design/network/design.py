@@ -20,15 +20,16 @@ from systoliq.hw.axi import AxiPipeline
 from systoliq.hw.cells import PLAIN_CELLS, models_verilog
 from systoliq.hw.network.assembly import Assembly, assemble
 from systoliq.sim.choice import SimulatorChoice
-from systoliq.sim.cosimulation.network import NetworkResult, cosimulate_network, network_verilog
+from systoliq.sim.cosimulation.network import cosimulate_network, network_verilog
+from systoliq.sim.simulated import Simulated
 
 from ...errors import InputError, expect
+from ..check_run import check_run
 from ..choose import AUTO, choose_requantization
 from ..design import Arrays, Design
 from ..names import module_name
 from ..operands import read_operand_file
 from ..options import auto_cells
-from ..simulated import Simulated, check_run
 from .clock import ExpectedClock, expected_clock
 from .ends import check_one_stream
 from .enough import enough_images
@@ -318,15 +319,22 @@ class NetworkDesign(Design):
         if netlist is not None:
             raise InputError("netlist cannot be used with a network: its stages are looked into by their names")
         result = cosimulate_network(
-            self.network, self.assembly, inputs, simulator=simulator, stalls=(stalls, stalls), seed=seed, waves=waves,
+            self.assembly, inputs, simulator=simulator, stalls=(stalls, stalls), seed=seed, waves=waves,
             verilog=self._simulated, progress=progress,
         )  # fmt: skip
-        tensors = {each.tensor.name: each.array for each in result.tensors.values()}
         streams = zip(self.network.outputs, self.assembly.outputs.values(), strict=True)
-        made = {output.name: (output, self.assembly.tensors[name]) for output, name in streams}
-        outputs = {name: output.unraster(x.raster(tensors[x.name])) for name, (output, x) in made.items()}
-        y = outputs[self.network.outputs[0].name]
-        return Simulated(y=y, report=self._report(result, stalls), passed=result.passed, named=outputs, tensors=tensors)
+        outputs = {
+            output.name: output.unraster(self.assembly.tensors[name].raster(result.tensors[name].array))
+            for output, name in streams
+        }
+        counts = {
+            name: {"elements": int(each.expected.size), "mismatches": len(each.wrong)}
+            for name, each in result.tensors.items()
+        }
+        return dataclasses.replace(result, name=self.name, outputs=outputs).with_facts(
+            image_cycles=self.assembly.image_cycles, latency_cycles=self.cycles(1), stalls=stalls, tensors=counts,
+            plan=self.stages,
+        )  # fmt: skip
 
     @cached_property
     def _simulated(self) -> str:
@@ -349,34 +357,6 @@ class NetworkDesign(Design):
         check_one_stream(self.network)
         (beats,) = self.assembly.image_beats
         return beats
-
-    def _report(self, result: NetworkResult, stalls: float) -> dict[str, Any]:
-        wrong = [
-            f"tensor {name!r}: {each.mismatches} of {each.expected.size} elements differ; {each.first}"
-            for name, each in result.tensors.items()
-            if each.mismatches
-        ]
-        return {
-            "name": self.name,
-            "simulator": result.simulator,
-            "outputs": sum(each.expected.size for each in result.tensors.values()),
-            "mismatches": result.mismatches,
-            "violations": list(result.violations),
-            "first_mismatches": wrong[:10],
-            "images": result.images,
-            "cycles": result.cycles,
-            "image_cycles": self.assembly.image_cycles,
-            "latency_cycles": self.cycles(1),
-            "macs": result.macs,
-            "utilization": result.utilization,
-            "seconds": round(result.seconds, 3),
-            "stalls": stalls,
-            "tensors": {
-                name: {"elements": int(each.expected.size), "mismatches": each.mismatches}
-                for name, each in result.tensors.items()
-            },
-            "plan": self.stages,
-        }
 
     @property
     def part_of(self) -> Callable[[str], str]:

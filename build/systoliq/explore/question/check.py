@@ -16,8 +16,9 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network
 from systoliq.golden.operand import integer_format
 from systoliq.sim.runner import SimulatorName
+from systoliq.sim.simulated import Simulated
 
-from ...design import Design, Simulated
+from ...design import Design
 from ...design.network import NetworkDesign
 from ...errors import InputError
 from ..network_data import network_inputs

@@ -14,7 +14,7 @@ from systoliq.hw.engine.drain_control import DrainControl
 
 from ..property import Property, SeededBug, Unbounded
 
-__all__ = ["LENGTH_BITS", "PROPERTIES", "PromptDrainControl", "check_drain", "small_engine"]
+__all__ = ["LENGTH_BITS", "PROPERTIES", "DrainWalk", "PromptDrainControl", "small_engine"]
 
 LENGTH_BITS = 2
 """Width of a job's M, K and N, which are free: 1 to 3."""
@@ -41,7 +41,7 @@ class PromptDrainControl(DrainControl):
         return 0
 
 
-class _Walk:
+class DrainWalk:
     """A walk over tiles of ``rows``, slots and steps that begins anew with every job.
 
     Every tile has a slot for column sums and one for each row that it may have. A token starts the tile a cycle later;
@@ -69,9 +69,8 @@ class _Walk:
         self.push, self.last = Signal(name="walk_push"), Signal(name="walk_last")
 
     def advance(self, m: Module, begins: Value, token: Value) -> None:
-        """Advance by a cycle: ``begins`` comes between jobs, and a ``token`` when the previous walk has ended.
-        ``begins`` comes between jobs, and a ``token`` when the walk of the one before is over.
-        """
+        """Advance by a cycle: ``begins`` comes between jobs, and a ``token`` when the previous walk has ended."""
+        token = delay(m, token, 1, name="token", reset_less=False)
         rows_of_job, columns_of_job, cols = self._rows_of_job, self._columns_of_job, self._config.cols
         m.d.comb += [
             self.now.eq(self.walks | token),
@@ -131,36 +130,6 @@ class _Walk:
             ]
 
 
-def check_drain(
-    m: Module,
-    config: EngineConfig,
-    *,
-    rows: int,
-    per_slot: bool,
-    begins: Value,
-    token: Value,
-    rows_of_job: Value,
-    columns_of_job: Value,
-    first_column: Value,
-    step: Any,
-) -> Signal:
-    """Hold ``step`` against a walk over tiles of ``rows``, which a ``token`` begins, with ``per_slot`` each slot.
-
-    Returns whether the job's last result comes: nothing may come after it.
-    """
-    walk = _Walk(
-        config,
-        rows=rows,
-        per_slot=per_slot,
-        rows_of_job=rows_of_job,
-        columns_of_job=columns_of_job,
-        first_column=first_column,
-    )
-    walk.advance(m, begins, delay(m, token, 1, name="token", reset_less=False))
-    walk.check(m, step)
-    return walk.last
-
-
 class DrainControlHarness(wiring.Component):
     """The drain control alone, without its latency. M, N and the first entry are free from the cycle after a job's last
     result on.
@@ -200,27 +169,25 @@ class DrainControlHarness(wiring.Component):
             Assume(~(begin | inside) | (lengths == before)),
             Assume(~begin | ((self.m != 0) & (self.n != 0))),
         ]
-        drained = check_drain(
-            m,
+        walk = DrainWalk(
             config,
             rows=rows,
             per_slot=False,
-            begins=begin,
-            token=token,
             rows_of_job=self.m,
             columns_of_job=self.n,
             first_column=self.first_column,
-            step=dut.step,
         )
+        walk.advance(m, begin, token)
+        walk.check(m, dut.step)
         jobs = Signal(2)
         m.d.sync += [before.eq(lengths), age.eq(Mux(token, config.drain_cycles - 1, age - (age != 0)))]
         with m.If(token):
             m.d.sync += tiles.eq(tiles + 1)
-        with m.If(drained):
+        with m.If(walk.last):
             m.d.sync += [inside.eq(0), jobs.eq(jobs + (jobs != 3))]
         with m.If(begin):
             m.d.sync += [inside.eq(1), tiles.eq(0), age.eq(0)]
-        m.d.comb += Cover(drained & (jobs == 1) & (self.m == 3))
+        m.d.comb += Cover(walk.last & (jobs == 1) & (self.m == 3))
         return m
 
 

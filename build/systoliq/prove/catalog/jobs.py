@@ -13,7 +13,7 @@ from systoliq.hw.engine.core import EngineCore
 from systoliq.hw.hierarchy import mark_used, place
 
 from ..property import Property, SeededBug, Unbounded
-from .drain import LENGTH_BITS, PromptDrainControl, check_drain, small_engine
+from .drain import LENGTH_BITS, DrainWalk, PromptDrainControl, small_engine
 
 __all__ = ["PROPERTIES"]
 
@@ -120,20 +120,18 @@ class JobsHarness(wiring.Component):
             core.y.ready.eq(1),
             Assume(~held | (lengths == before)),
         ]
-        drained = check_drain(
-            m,
+        walk = DrainWalk(
             config,
             rows=dataflow.slot_rows,
             per_slot=dataflow.per_slot,
-            begins=dataflow.start,
-            token=dataflow.drain,
             rows_of_job=rows_of_job,
             columns_of_job=columns_of_job,
             first_column=Const(0),
-            step=step,
         )
+        walk.advance(m, dataflow.start, dataflow.drain)
+        walk.check(m, step)
         whole = Signal()  # the last result of a job has come, and the job has not ended
-        with m.If(drained):
+        with m.If(walk.last):
             m.d.sync += whole.eq(1)
         with m.Elif(core.done):
             m.d.sync += whole.eq(0)

@@ -41,12 +41,14 @@ PORT_BITS = 1 << 14
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class Assembly:
-    """A ``pipeline``, the ``nodes`` that are its stages with their ``parallelism``, and which tensor each stream is.
+    """The ``pipeline`` of the network ``net``: the ``nodes`` that are its stages, their ``parallelism``, and the
+    tensor of each stream.
 
     Moves that only change the order are no stages: their tensors are those that they move. The network's input and
     output of one index are the pipeline's.
     """
 
+    net: network.Network
     pipeline: Pipeline
     nodes: Sequence[network.Node]
     parallelism: Mapping[str, Parallelism]
@@ -171,7 +173,7 @@ def assemble(
             mark_used(joint.component)
     mark_used(pipeline)
     tensors = {name: each.tensor for name, each in assembler.streams.items() if each.name == name}
-    return Assembly(pipeline=pipeline, nodes=assembler.nodes, parallelism=chosen, tensors=tensors)
+    return Assembly(net=net, pipeline=pipeline, nodes=assembler.nodes, parallelism=chosen, tensors=tensors)
 
 
 def _by_letter(letter: str, ends: Sequence[Inlet | Outlet]) -> dict[str, str]:

@@ -9,10 +9,6 @@ from .dense import (
     cosimulate_runs,
     dense_verilog,
 )
-from .result import (
-    CosimulationResult,
-    Mismatch,
-)
 from .run import (
     Run,
 )
@@ -20,8 +16,6 @@ from .run import (
 __all__ = [
     "ARRAY_TOP",
     "DENSE_TOP",
-    "CosimulationResult",
-    "Mismatch",
     "Run",
     "array_verilog",
     "cosimulate",

@@ -19,7 +19,7 @@ from systoliq.hw.packing import ArrayPacking, sum_words
 from ..choice import SimulatorChoice, chosen
 from ..exchange import BenchRun
 from ..harness import Ports
-from .result import CosimulationResult, compare
+from ..simulated import MATRIX, Compared, Simulated
 from .run import Run
 from .simulate import simulate
 
@@ -35,25 +35,21 @@ def array_verilog(array: BareArray) -> str:
 
 def cosimulate_array(
     array: BareArray,
-    a: npt.NDArray[np.integer],
+    run: Run,
     b: npt.NDArray[np.integer],
     *,
     simulator: SimulatorChoice = "auto",
-    stalls: tuple[float, float] | float = 0,
-    seed: int = 0,
-    resets: int = 0,
-    bulk: bool | None = None,
     waves: Path | None = None,
     verilog: str | None = None,
     progress: Callable[[str], None] | None = None,
-) -> CosimulationResult:
-    """Run a product of any size, A [M, K] times B [K, N], tile by tile through the Verilog of a bare array.
+) -> Simulated:
+    """Run a product of any size, A [M, K] of `run` times B [K, N], tile by tile through the Verilog of a bare array.
 
     The sums [M, N] are exact integers modulo 2**accumulator_bits; for float8 codes they are words with the exact sum
-    and flags (`sum_words`). `stalls` apply to the sources of A and B; the sums have no back-pressure. The other
-    parameters are as in `cosimulate`.
+    and flags (`sum_words`). Stalls apply to the sources of A and B; the sums have no back-pressure. The others are as
+    in `cosimulate`.
     """
-    run, config = Run(a=a, stalls=stalls, seed=seed, resets=resets, bulk=bulk), array.config
+    a, config = run.a, array.config
     _check(config, a, b)
     (m, k), n = a.shape, b.shape[1]
     packing = ArrayPacking(array=array, m=m, k=k, n=n)
@@ -66,11 +62,9 @@ def cosimulate_array(
     )
     valid = np.unpackbits(outcome.valid, axis=1, bitorder="little")[:, : config.cols].astype(np.int64)
     y, there, surplus = packing.unpack(valid, outcome.words)
-    return compare(
+    return Simulated.of(
         outcome,
-        y,
-        there,
-        sums,
+        {"y": Compared(found=y, expected=sums, there=there, place=MATRIX)},
         [f"column {column} gave {int(count)} sums too many" for column, count in enumerate(surplus) if count],
         simulator=used,
         macs=m * k * n,

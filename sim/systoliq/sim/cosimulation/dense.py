@@ -17,7 +17,7 @@ from systoliq.hw.packing import Flags, LayerPacking
 from ..choice import SimulatorChoice, chosen
 from ..exchange import BenchOutcome, BenchRun
 from ..harness import Ports
-from .result import CosimulationResult, compare
+from ..simulated import MATRIX, Compared, Simulated
 from .run import Run
 from .simulate import simulate
 
@@ -33,25 +33,19 @@ def dense_verilog(dense: Dense) -> str:
 
 def cosimulate(
     dense: Dense,
-    a: npt.NDArray[np.integer],
+    run: Run,
     *,
-    a_zero_point: npt.ArrayLike | None = None,
     simulator: SimulatorChoice = "auto",
-    stalls: tuple[float, float] | float = 0,
-    seed: int = 0,
-    resets: int = 0,
-    batches: int | Sequence[int] = 1,
-    bulk: bool | None = None,
     waves: Path | None = None,
     verilog: str | None = None,
     progress: Callable[[str], None] | None = None,
-) -> CosimulationResult:
-    """Run rows of A [M, K] through the Verilog of a layer and compare with golden; see `Run` for the disturbances.
+) -> Simulated:
+    """Simulate the Verilog of a layer and compare with golden.
 
     Parameters
     ----------
-    a_zero_point
-        one for all rows, or one per row [M], for a layer that receives it at run time.
+    run
+        rows of A [M, K], stalls and resets.
     waves
         file for a trace: `.vcd`, or `.fst` under Icarus.
     verilog
@@ -59,7 +53,6 @@ def cosimulate(
     progress
         called with the name of each stage that takes time.
     """
-    run = Run(a=a, stalls=stalls, seed=seed, resets=resets, batches=batches, bulk=bulk, a_zero_point=a_zero_point)
     return cosimulate_runs(dense, [run], simulator=simulator, waves=waves, verilog=verilog, progress=progress)[0]
 
 
@@ -71,24 +64,20 @@ def cosimulate_runs(
     waves: Path | None = None,
     verilog: str | None = None,
     progress: Callable[[str], None] | None = None,
-) -> list[CosimulationResult]:
+) -> list[Simulated]:
     """Like `cosimulate`, for several runs of one layer in one simulator process."""
     prepared = [_prepare(dense, run) for run in runs]
     text = dense_verilog(dense) if verilog is None else verilog
     used = chosen(simulator, sum(bench_run.limit for _, _, bench_run in prepared) // 4, waves)
     pairs = [(bench_run, run.in_bulk) for (_, _, bench_run), run in zip(prepared, runs, strict=True)]
-    outcomes, log = simulate(
-        text, Ports.of_dense(dense), DENSE_TOP, pairs, used, waves=waves, progress=progress
-    )  # fmt: skip
+    outcomes, log = simulate(text, Ports.of_dense(dense), DENSE_TOP, pairs, used, waves=waves, progress=progress)
     results = []
     for (packing, expected, bench_run), outcome in zip(prepared, outcomes, strict=True):
         y, there = packing.unpack(outcome.words)
         results.append(
-            compare(
+            Simulated.of(
                 outcome,
-                y,
-                there,
-                expected,
+                {"y": Compared(found=y, expected=expected, there=there, place=MATRIX)},
                 _violations(bench_run, outcome),
                 simulator=used,
                 macs=expected.size * dense.layer.k,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from systoliq.golden.network import Network, Tensor
+from systoliq.golden.network import Tensor
 from systoliq.hw import emit_verilog
 from systoliq.hw.axi import AxiPipeline, axi_bits
 from systoliq.hw.cells import models_verilog
@@ -20,14 +19,11 @@ from systoliq.hw.packing import from_words, image_words
 from ..choice import SimulatorChoice, chosen
 from ..exchange import Beats, BenchOutcome, BenchRun
 from ..harness import Ports, Tap
-from ..process import SimulationError
-from ..runner import SimulatorName
+from ..simulated import Compared, Simulated
 from .simulate import simulate
 
 __all__ = [
     "NETWORK_TOP",
-    "NetworkResult",
-    "TensorResult",
     "beat_bits",
     "beat_lanes",
     "cosimulate_network",
@@ -35,80 +31,6 @@ __all__ = [
 ]
 
 NETWORK_TOP = "network"
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
-class TensorResult:
-    """A tensor of the hardware, with elements in stream order: `streamed` and `expected` [images, pixels, channels].
-
-    Elements that never arrived are False in `there`.
-    """
-
-    tensor: Tensor
-    streamed: npt.NDArray[Any]
-    expected: npt.NDArray[Any]
-    there: npt.NDArray[np.bool_]
-
-    @property
-    def array(self) -> npt.NDArray[Any]:
-        """The tensor in ONNX's shape, [images, ...]; elements that never arrived are 0."""
-        return np.ascontiguousarray(self.tensor.unraster(self.streamed))
-
-    @property
-    def mismatches(self) -> int:
-        """Number of elements that differ or did not arrive."""
-        return int(((self.streamed != self.expected) | ~self.there).sum())
-
-    @property
-    def first(self) -> str:
-        """The first element that differs: image, pixel, channel, expected, actual."""
-        wrong = np.argwhere((self.streamed != self.expected) | ~self.there)
-        image, pixel, channel = (int(each) for each in wrong[0])
-        given = self.streamed[image, pixel, channel] if self.there[image, pixel, channel] else "nothing"
-        return (
-            f"image {image}, pixel {pixel}, channel {channel}: expected "
-            f"{self.expected[image, pixel, channel]}, got {given}"
-        )
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
-class NetworkResult:
-    """Result of a run: tensors in the order of the network's nodes; `cycles` from the first beat in to the last out.
-
-    `macs` are multiply-accumulates of all images, and `utilization` is their share of the multipliers' capacity.
-    """
-
-    tensors: Mapping[str, TensorResult]
-    images: int
-    violations: tuple[str, ...]
-    cycles: int
-    seconds: float
-    simulator: SimulatorName
-    macs: int
-    utilization: float
-    log: Path
-
-    @property
-    def mismatches(self) -> int:
-        """Number of elements of all tensors that differ or did not arrive."""
-        return sum(each.mismatches for each in self.tensors.values())
-
-    @property
-    def passed(self) -> bool:
-        """True if every element of every tensor is right and no rule was violated."""
-        return not self.mismatches and not self.violations
-
-    def check(self) -> NetworkResult:
-        """Return this result, or raise `SimulationError` with the first tensor that is wrong, and where."""
-        for name, each in self.tensors.items():
-            if each.mismatches:
-                raise SimulationError(
-                    f"tensor {name!r}: {each.mismatches} of {each.expected.size} elements differ from golden under "
-                    f"{self.simulator} (log: {self.log}): {each.first}"
-                )
-        if self.violations:
-            raise SimulationError(f"{'; '.join(self.violations[:5])} (log: {self.log})")
-        return self
 
 
 def network_verilog(assembly: Assembly) -> str:
@@ -119,7 +41,6 @@ def network_verilog(assembly: Assembly) -> str:
 
 
 def cosimulate_network(
-    network: Network,
     assembly: Assembly,
     inputs: Mapping[str, npt.ArrayLike],
     *,
@@ -129,7 +50,7 @@ def cosimulate_network(
     waves: Path | None = None,
     verilog: str | None = None,
     progress: Callable[[str], None] | None = None,
-) -> NetworkResult:
+) -> Simulated:
     """Run images through the Verilog of a network and compare every tensor with golden's.
 
     Parameters
@@ -141,7 +62,7 @@ def cosimulate_network(
     verilog
         text to simulate instead of the emitted one; its top is called `network`.
     """
-    pipeline = assembly.pipeline
+    pipeline, network = assembly.pipeline, assembly.net
     golden = network.golden(inputs)
     expected = {name: tensor.raster(golden[tensor.name]) for name, tensor in assembly.tensors.items()}
     count = len(expected[pipeline.inputs[0].name])
@@ -162,19 +83,15 @@ def cosimulate_network(
         name: _read(log.parent / tap.file, tap.bits, assembly.tensors[name], expected[name])
         for tap, name in zip(taps, made, strict=True)
     }
-    macs = network.multiply_accumulates * count
-    cycles = outcome.last_cycle - outcome.first_cycle + 1 if outcome.last_cycle >= 0 else 0
-    return NetworkResult(
-        tensors=results,
-        images=count,
-        violations=(*outcome.violations, *_violations(assembly, run, outcome)),
-        cycles=cycles,
-        seconds=outcome.seconds,
+    return Simulated.of(
+        outcome,
+        results,
+        _violations(assembly, run, outcome),
         simulator=used,
-        macs=macs,
-        utilization=macs / max(assembly.multipliers * cycles, 1),
+        macs=network.multiply_accumulates * count,
+        macs_per_cycle=assembly.multipliers,
         log=log,
-    )
+    ).with_facts(images=count)
 
 
 def _run(
@@ -235,16 +152,21 @@ def beat_lanes(assembly: Assembly, name: str) -> int:
     return lanes
 
 
-def _read(file: Path, bits: int, tensor: Tensor, expected: npt.NDArray[Any]) -> TensorResult:
+def _read(file: Path, bits: int, tensor: Tensor, expected: npt.NDArray[Any]) -> Compared:
     """The beats of a tap as elements; those that are too many are left out."""
     padded = 4 * (bits // 32 + 1)  # bytes: at least a bit more, as the harness fills it up
-    found = np.fromfile(file, np.uint8) if file.exists() else np.zeros(0, np.uint8)
-    words = found[: len(found) // padded * padded].reshape(-1, padded)
+    data = np.fromfile(file, np.uint8) if file.exists() else np.zeros(0, np.uint8)
+    words = data[: len(data) // padded * padded].reshape(-1, padded)
     each = tensor.format.bits
     elements = from_words(words, each, bits // each, signed=tensor.format.signed).reshape(-1)[: expected.size]
     streamed = np.zeros(expected.size, expected.dtype)
     there = np.zeros(expected.size, bool)
     streamed[: len(elements)], there[: len(elements)] = elements, True
-    return TensorResult(
-        tensor=tensor, streamed=streamed.reshape(expected.shape), expected=expected, there=there.reshape(expected.shape)
+    found = streamed.reshape(expected.shape)
+    return Compared(
+        found=found,
+        expected=expected,
+        there=there.reshape(expected.shape),
+        place=f"tensor {tensor.name!r}, image {{}}, pixel {{}}, channel {{}}",
+        tensor=np.ascontiguousarray(tensor.unraster(found)),
     )

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from systoliq.golden.operators import QLinearInputs
 from systoliq.hw import emit_verilog
 from systoliq.hw.cells import models_verilog
 from systoliq.hw.engine import AxiEngine, EngineConfig, JobShape
@@ -174,7 +175,7 @@ class Engine:
 
     def plan_qlinear_matmul(self, *inputs: npt.ArrayLike, bias: npt.ArrayLike | None = None) -> Plan:
         """Return the jobs of a `qlinear_matmul` with these arguments, for `run`."""
-        return plan_qlinear_matmul(self.config, *inputs, bias=bias)
+        return plan_qlinear_matmul(self.config, QLinearInputs(*inputs), bias=bias)
 
     def run(
         self, plans: Sequence[Plan], *, stalls: Stalls | Sequence[Stalls] = (0, 0, 0), seed: int = 0

@@ -16,7 +16,7 @@ from systoliq.golden.formats import IntFormat
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import MANTISSA_BITS, Requantization
 from systoliq.golden.thresholds import count_differences
-from systoliq.sim.cosimulation import cosimulate
+from systoliq.sim.cosimulation import Run, cosimulate
 
 from ....design import LayerDesign, LayerOptions
 from ....design.choose import REQUANTIZERS, choose_requantization, reachable
@@ -222,7 +222,7 @@ class LayerSubject(Subject):
         """See `Subject.cosimulate`: a batch of the inputs; outputs equal golden, and cycles the model's."""
         design = self.design(point)
         a = self.operands(design.layer, settings.batch)
-        result = cosimulate(design.dense, a, simulator=settings.simulator)
+        result = cosimulate(design.dense, Run(a=a), simulator=settings.simulator)
         model = design.dense.cycles(len(a))
         return {
             "cosim_rows": len(a),

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from systoliq.golden import combined_scale
 from systoliq.golden.float8 import Float8Format
 from systoliq.golden.float8_matmul import refuse_underflow
-from systoliq.golden.operators import matmul_operands, qlinear_matmul
+from systoliq.golden.operators import QLinearInputs, matmul_operands, qlinear_matmul
 from systoliq.golden.parameters import along, as_operand, as_scale, as_zero_point, float8_zero, one_element, type_name
 
 from ..config import LARGEST, EngineConfig
@@ -31,27 +31,17 @@ __all__ = ["plan_float8_matmul"]
 Array = npt.NDArray[Any]
 
 
-def plan_float8_matmul(
-    config: EngineConfig,
-    a: npt.ArrayLike,
-    a_scale: npt.ArrayLike,
-    a_zero_point: npt.ArrayLike,
-    b: npt.ArrayLike,
-    b_scale: npt.ArrayLike,
-    b_zero_point: npt.ArrayLike,
-    y_scale: npt.ArrayLike,
-    y_zero_point: npt.ArrayLike,
-) -> Plan:
-    """Plan `systoliq.golden.qlinear_matmul` with its arguments, of the formats of `config`."""
-    a, b = matmul_operands(a, b, float8=True)
-    zero_point = float8_zero("y_zero_point", as_operand("y_zero_point", y_zero_point, float8=True))
+def plan_float8_matmul(config: EngineConfig, inputs: QLinearInputs) -> Plan:
+    """Plan `systoliq.golden.qlinear_matmul` of these inputs, of the formats of `config`."""
+    a, b = matmul_operands(inputs.a, inputs.b, float8=True)
+    zero_point = float8_zero("y_zero_point", as_operand("y_zero_point", inputs.y_zero_point, float8=True))
     one_element("y_zero_point", zero_point)
     _check_formats(config, a=a, b=b, y_zero_point=zero_point)
-    along("row", "a_zero_point", as_zero_point("a_zero_point", a_zero_point, a.dtype, "a"), a.shape)
-    along("column", "b_zero_point", as_zero_point("b_zero_point", b_zero_point, b.dtype, "b"), b.shape)
-    row_scale = along("row", "a_scale", as_scale("a_scale", a_scale), a.shape)
-    column_scale = along("column", "b_scale", as_scale("b_scale", b_scale), b.shape)
-    result_scale = one_element("y_scale", as_scale("y_scale", y_scale))
+    along("row", "a_zero_point", as_zero_point("a_zero_point", inputs.a_zero_point, a.dtype, "a"), a.shape)
+    along("column", "b_zero_point", as_zero_point("b_zero_point", inputs.b_zero_point, b.dtype, "b"), b.shape)
+    row_scale = along("row", "a_scale", as_scale("a_scale", inputs.a_scale), a.shape)
+    column_scale = along("column", "b_scale", as_scale("b_scale", inputs.b_scale), b.shape)
+    result_scale = one_element("y_scale", as_scale("y_scale", inputs.y_scale))
     refuse_underflow(combined_scale(row_scale, column_scale, result_scale), row_scale, column_scale, result_scale)
 
     batches = Batches(a.view(np.uint8), b.view(np.uint8))
@@ -64,7 +54,6 @@ def plan_float8_matmul(
             f"not {batches.k}"
         )
     if not batches.k:
-        inputs = (a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point)
         return Plan(placed=(), shape=shape, dtype=dtype, fill=qlinear_matmul(*inputs).view(np.uint8))
     scales: Scales = batches.of_rows(row_scale), batches.of_columns(column_scale), result_scale
     placed: list[Placed] = []

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from systoliq.golden import combined_scale, requantize_float32
 from systoliq.golden.formats import IntFormat
-from systoliq.golden.operators import matmul_operands
+from systoliq.golden.operators import QLinearInputs, matmul_operands
 from systoliq.golden.parameters import along, as_operand, as_scale, as_zero_point, one_element
 
 from ..config import LARGEST, EngineConfig
@@ -54,20 +54,8 @@ def plan_matmul_integer(
     return _plan(config, _Operands(*matmul_operands(a, b), a_zero_point, b_zero_point, bias), None)
 
 
-def plan_qlinear_matmul(
-    config: EngineConfig,
-    a: npt.ArrayLike,
-    a_scale: npt.ArrayLike,
-    a_zero_point: npt.ArrayLike,
-    b: npt.ArrayLike,
-    b_scale: npt.ArrayLike,
-    b_zero_point: npt.ArrayLike,
-    y_scale: npt.ArrayLike,
-    y_zero_point: npt.ArrayLike,
-    *,
-    bias: npt.ArrayLike | None = None,
-) -> Plan:
-    """Plan `systoliq.golden.qlinear_matmul` with its arguments, or com.microsoft's QGemm where there is a `bias`.
+def plan_qlinear_matmul(config: EngineConfig, inputs: QLinearInputs, *, bias: npt.ArrayLike | None = None) -> Plan:
+    """Plan `systoliq.golden.qlinear_matmul` of these inputs, or com.microsoft's QGemm where there is a `bias`.
 
     `bias` is int32 in units of a_scale * b_scale and broadcasts to the result; the sum with it wraps. A float8 engine
     takes its formats, and no bias.
@@ -75,18 +63,17 @@ def plan_qlinear_matmul(
     if config.float8:
         if bias is not None:
             raise TypeError(f"bias must be None on an engine of float8, not {type(bias).__name__}")
-        inputs = (a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point)
-        return plan_float8_matmul(config, *inputs)
-    a, b = matmul_operands(a, b)
-    zero_point = one_element("y_zero_point", as_operand("y_zero_point", y_zero_point))
+        return plan_float8_matmul(config, inputs)
+    a, b = matmul_operands(inputs.a, inputs.b)
+    zero_point = one_element("y_zero_point", as_operand("y_zero_point", inputs.y_zero_point))
     rescale = Rescale(
-        a=along("row", "a_scale", as_scale("a_scale", a_scale), a.shape),
-        b=along("column", "b_scale", as_scale("b_scale", b_scale), b.shape),
-        y=one_element("y_scale", as_scale("y_scale", y_scale)),
+        a=along("row", "a_scale", as_scale("a_scale", inputs.a_scale), a.shape),
+        b=along("column", "b_scale", as_scale("b_scale", inputs.b_scale), b.shape),
+        y=one_element("y_scale", as_scale("y_scale", inputs.y_scale)),
         zero_point=int(zero_point),
         output=IntFormat.of(zero_point.dtype),
     )
-    return _plan(config, _Operands(a, b, a_zero_point, b_zero_point, bias), rescale)
+    return _plan(config, _Operands(a, b, inputs.a_zero_point, inputs.b_zero_point, bias), rescale)
 
 
 class _Operands(NamedTuple):
