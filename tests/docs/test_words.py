@@ -30,7 +30,7 @@ PHRASES = {
     r"in its turn\b": "in order",
     r"nobody\b": "the name of the block or user, in the passive voice",
 }
-OPENINGS = r"(?:Of|Those|That|What|As) "
+OPENINGS = r"(?:Of|Those|That|What|Whether|As) "
 """A docstring begins with a noun phrase or a verb instead: "The bits of a sum", "True if ...", "Return ..."."""
 PAGES = [
     ROOT / "README.md", ROOT / "CONTRIBUTING.md",

@@ -1,1 +1,1 @@
-"""The whole way from a model to a board: each step calls what the single commands call, and is kept by its content."""
+"""The whole way from a model to a board: each step runs the code of its own command, and is cached by content."""

@@ -79,7 +79,7 @@ def images_of(source: str, design: Design, data: Path | None, samples: Samples |
 
 
 def golden_outputs(design: Design, images: Images) -> npt.NDArray[Any]:
-    """Return the output of the golden model for all `images`: what the hardware computes."""
+    """Return the output of the golden model, and so of the hardware, for all `images`."""
     subject = design.explored
     if isinstance(subject, Network):
         outputs: npt.NDArray[Any] = subject.golden(images.arrays)[subject.outputs[0].name]

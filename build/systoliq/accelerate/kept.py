@@ -92,7 +92,7 @@ class KeptSteps:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """Return what the file `path` of a build holds; None if it is no such file."""
+    """Return the contents of the file `path` of a build; None if it is no such file."""
     try:
         held = json.loads(path.read_text())
     except (OSError, ValueError):

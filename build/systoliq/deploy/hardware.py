@@ -91,7 +91,7 @@ def check_on(on: str | Path, baud: int) -> None:
 
 
 class _Golden:
-    """The golden model: what the hardware computes, compared with nothing."""
+    """The golden model, which computes the same as the hardware; nothing is compared."""
 
     def __init__(self, design: NetworkDesign) -> None:
         self.on = "golden"

@@ -77,6 +77,6 @@ def check_same(found: Network, wanted: Network, what: str) -> None:
 
 
 def _plain(network: Network) -> Network:
-    """`network` without its name, and without what the host does before it."""
+    """`network` without its name and without the host's steps before it."""
     sources = tuple(Source(name=t.name, shape=t.shape, movements=(), tensor=t) for t in network.inputs)
     return dataclasses.replace(network, name="", sources=sources)

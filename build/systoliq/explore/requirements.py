@@ -51,7 +51,7 @@ def requirements_of(
 ) -> dict[str, float]:
     """Return the limits of `require` by name; InputError for a name that is not in `names`, if there are any.
 
-    `where` says in the message what the names are for.
+    `where` says in the message how the names are used.
     """
     found = parse_requirements([require]) if isinstance(require, str) else dict(require or {})
     if names and (unknown := sorted(set(found) - set(names))):

@@ -82,6 +82,6 @@ def _any(width: int, asked: int, name: str) -> str:
     )
 
 
-def _word(width: int, name: str, told: str) -> str:
-    """Return a word of any value; all its bits are unknown if the bit `told` is."""
-    return f"systoliq_word_{name} ^ {{{width}{{{told}}}}}"
+def _word(width: int, name: str, unknown: str) -> str:
+    """Return a word of any value; all its bits are unknown if the bit `unknown` is."""
+    return f"systoliq_word_{name} ^ {{{width}{{{unknown}}}}}"

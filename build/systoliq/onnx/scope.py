@@ -26,7 +26,7 @@ def parsed_once() -> Iterator[None]:
 
 
 def once(key: Hashable, make: Callable[[], Any]) -> Any:
-    """Return what `make` returns; in a block of `parsed_once`, what it returned for the first call with this `key`."""
+    """Return the result of `make`; in a block of `parsed_once`, its result for the first call with this `key`."""
     held = _HELD.get()
     if held is None:
         return make()

@@ -133,6 +133,6 @@ class Regions:
         return found
 
     def _is_known(self, name: str, found: Nodes) -> bool:
-        """Whether the tensor `name` is a constant or made by a node of `found`."""
+        """True if the tensor `name` is a constant or made by a node of `found`."""
         place = self._made.get(name)
         return name in self.graph.initializers if place is None else bool(found[place] or self.constant[place])

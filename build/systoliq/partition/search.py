@@ -150,7 +150,7 @@ class _Search:
         return f": {'; '.join(listed)}" if listed else ""
 
     def _is_network(self, region: Region) -> bool:
-        """Whether `region` is a network that hardware takes; else notes the nodes in its way, or rejects it."""
+        """True if `region` is a network that hardware takes; else notes the nodes in its way, or rejects it."""
         with tempfile.TemporaryDirectory(prefix="systoliq-") as folder:
             file = Path(folder) / "network.onnx"
             part = models.network(self.model, self.regions, region)

@@ -20,7 +20,7 @@ _STAGES = (
 
 
 def clock_verdict(report: SynthReport) -> str:
-    """Whether the median of the seeds met the requested frequency; if not, the slowest stage, and options to change."""
+    """Return "met" if the median of the seeds does; else the slowest stage and options to change."""
     if report.met:
         return "met"
     path = report.critical_path

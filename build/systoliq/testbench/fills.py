@@ -177,7 +177,7 @@ class Fills:
 
     @property
     def _enters(self) -> str:
-        """Whether an input takes a beat."""
+        """True if an input takes a beat."""
         taken = [f"s_axis_{letter}_tvalid && s_axis_{letter}_tready" for letter in self.inputs]
         return taken[0] if len(taken) == 1 else " || ".join(f"({each})" for each in taken)
 

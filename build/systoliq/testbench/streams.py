@@ -126,12 +126,12 @@ class Sender:
 
     @property
     def taken(self) -> str:
-        """Whether a beat is taken."""
+        """True if a beat is taken."""
         return f"s_axis_{self.letter}_tvalid && s_axis_{self.letter}_tready"
 
     @property
     def strayed(self) -> str:
-        """Whether the beat whose tlast was turned over is taken."""
+        """True if the beat whose tlast was turned over is taken."""
         return f"({self.taken} && {self._index(f'{self.letter}_index')} == stray)"
 
     def _index(self, name: str) -> str:

@@ -216,7 +216,7 @@ class _Analysis:
                     yield each.low
 
     def _decided(self) -> Iterator[bool]:
-        """Whether data chooses, for each place where something is chosen."""
+        """True if data chooses, for each place where something is chosen."""
         for item in (*self._module.assignments, *self._module.clocked):
             yield self._decides(item.condition)
             for each in walk(self._module, item.value):
@@ -229,7 +229,7 @@ class _Analysis:
                         yield self._decides(arguments[-1])
 
     def _combined(self) -> Iterator[bool]:
-        """Whether data is compared, inverted or combined bit by bit, for each place where something is."""
+        """True if data is compared, inverted or combined bit by bit, for each place where something is."""
         items: list[Assignment | Instance] = [*self._module.assignments, *self._module.clocked]
         for item in [*items, *self._module.instances.values()]:
             read: list[Expression | None] = (

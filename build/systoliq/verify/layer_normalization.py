@@ -180,7 +180,7 @@ class _LayerNormalization:
                 yield f"the sum {total} is rounded to {y & mask:#x}, not {wanted:#x}"
 
     def _random(self, net: str, most: int | None = None) -> list[int]:
-        """Random contents of a register, of which some are the least and the greatest."""
+        """Random contents of a register, including the least and the greatest."""
         most = (1 << self.bits.get(net, 8)) - 1 if most is None else most
         return [0, most, *(self.rng.randint(0, most) for _ in range(_CASES - 2))]
 
@@ -298,7 +298,7 @@ class _LayerNormalization:
         )
 
     def _products(self) -> Iterator[_Step]:
-        """Steps of both products of an element, what the second begins with, and the sum that is rounded."""
+        """Steps of both products of an element, the first value of the second, and the sum that is rounded."""
         bits, r = self.bits, self._random
         for held, factor, by in (("product", "distance", "inverse"), ("scaled", "gain", "normal")):
             a, b, c = r(held), r(factor), r(by)

@@ -280,7 +280,7 @@ class Machine:
 
 
 def is_ram_of_cells(module: Module) -> bool:
-    """Whether a module has the ports of a block RAM and no memory of its own: vendor cells are in its place."""
+    """True if a module has the ports of a block RAM and no memory of its own: vendor cells are in its place."""
     return module.inputs == _RAM_INPUTS and module.outputs == {"read_data"} and not module.memories
 
 

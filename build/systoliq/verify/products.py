@@ -69,7 +69,7 @@ def _within(modules: Mapping[str, Module]) -> Iterator[str]:
 
 
 def _multiplies(module: Module) -> bool:
-    """Whether an expression of a module is a product."""
+    """True if an expression of a module is a product."""
     return any(
         isinstance(each, Binary) and each.operator == "*"
         for assignment in (*module.assignments, *module.clocked)

@@ -40,7 +40,7 @@ def _numbers(ports: Sequence[str]) -> list[str]:
 
 
 def _check_input(top: Scope, name: str, port: str, stream: str) -> None:
-    """An UnreadableError where `stream` is not what the pipeline takes at `port`."""
+    """Raise UnreadableError if `stream` is not the one that the pipeline takes at `port`."""
     width = top.port_width("pipeline", f"{port}__payload") - 1  # the rest fills tdata up to whole bytes
     for last, data in ((0, (1 << width) - 2), (1, 1)):
         given = top.again({f"{stream}_tdata": data, f"{stream}_tlast": last})
@@ -49,7 +49,7 @@ def _check_input(top: Scope, name: str, port: str, stream: str) -> None:
 
 
 def _check_output(top: Scope, name: str, port: str, stream: str) -> None:
-    """An UnreadableError where `stream` is not what the pipeline gives at `port`."""
+    """Raise UnreadableError if `stream` is not the one that the pipeline gives at `port`."""
     net = top.connected("pipeline", f"{port}__payload")
     width = top.port_width("pipeline", f"{port}__payload") - 1
     for last, data in ((0, (1 << width) - 2), (1, 1)):

@@ -180,6 +180,6 @@ def flag_bits(a: Format, b: Format) -> int:
 
 
 def _any_product(a: npt.NDArray[np.bool_], b: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Whether a[m, k] and b[k, n] are both true for any k."""
+    """True if a[m, k] and b[k, n] are both true for any k."""
     found: npt.NDArray[np.bool_] = np.matmul(a.astype(np.float32), b.astype(np.float32)) > 0
     return found

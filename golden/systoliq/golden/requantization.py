@@ -168,7 +168,7 @@ class Requantization:
     def _round_up(
         self, product: npt.NDArray[np.int64], quotient: npt.NDArray[np.int64], shift: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.bool_]:
-        """Whether product / 2^S, whose floor is `quotient`, rounds to `quotient` + 1."""
+        """True if product / 2^S, whose floor is `quotient`, rounds to `quotient` + 1."""
         one = np.int64(1) << shift
         from_tie = 2 * (product & (one - 1)) - one  # (fraction - 1/2) * 2^(S+1)
         tie_width = np.int64(0)

@@ -111,7 +111,7 @@ class Wide:
         return np.asarray((shifted & np.uint64(_MASK)).astype(np.int64))
 
     def _any_below(self, position: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Whether a bit of the magnitude below bit `position` is 1."""
+        """True if a bit of the magnitude below bit `position` is 1."""
         found = np.zeros(self.negative.shape, np.bool_)
         for index, limb in enumerate(self.limbs):
             count = np.clip(position - index * LIMB_BITS, 0, LIMB_BITS).astype(np.uint64)

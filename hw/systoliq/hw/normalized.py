@@ -63,7 +63,7 @@ class NormalizedRounding(wiring.Component):
         return mantissa, half & (more | mantissa[0])
 
     def _meant(self, m: Module, cycles: int) -> tuple[Value, Value, Value, Value]:
-        """Whether the number is 0, negative, infinite and NaN, ``cycles`` later; an infinity has its own sign."""
+        """Flags, ``cycles`` later: the number is 0, negative, infinite, NaN; an infinity has its own sign."""
         zero, negative = (
             delay(m, value, cycles, name=f"{name}_then")
             for name, value in (("zero", self.zero), ("negative", self.negative))

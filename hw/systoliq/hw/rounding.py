@@ -123,7 +123,7 @@ class RoundingShift(wiring.Component):
         return m
 
     def _any_of(self, m: Module, bits: Value, cycles: int, name: str) -> Value:
-        """Whether any of ``bits`` is set, ``cycles`` later: groups of bits are tested before the first register."""
+        """True if any of ``bits`` is set, ``cycles`` later: groups of bits are tested before the first register."""
         group = _GROUP >> self._wide
         groups = Cat(bits[i : i + group].any() for i in range(0, len(bits), group))
         found = delay(m, groups, min(cycles, 1), name=f"{name}_in").any()

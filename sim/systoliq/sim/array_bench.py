@@ -36,7 +36,7 @@ class SumsChecker:
 
     @property
     def complete(self) -> bool:
-        """Whether the last column, which finishes last, has delivered all of its sums."""
+        """True if the last column, which finishes last, has delivered all of its sums."""
         return self._given[-1] >= len(self._expected[-1])
 
     def restart(self) -> None:

@@ -114,7 +114,7 @@ class Source:
 
     @property
     def done(self) -> bool:
-        """Whether every beat was taken."""
+        """True if every beat was taken."""
         return self._free and self._next == len(self._words)
 
     def reset(self) -> None:

@@ -33,7 +33,7 @@ class Checker:
 
     @property
     def complete(self) -> bool:
-        """Whether the expected number of beats has arrived."""
+        """True if the expected number of beats has arrived."""
         return len(self.words) >= len(self._expected)
 
     def restart(self) -> None:

@@ -211,7 +211,7 @@ def _bytes(frame: AxiStreamFrame) -> Iterator[int]:
 
 
 def dense(frame: AxiStreamFrame, beat: int) -> bool:
-    """Whether every beat except the last is full, and the last uses its lowest bytes."""
+    """True if every beat except the last is full, and the last uses its lowest bytes."""
     kept = len(frame.tkeep) - list(frame.tkeep[-beat:]).count(0)
     return all(frame.tkeep[:kept]) and len(frame.tkeep) - kept < beat
 

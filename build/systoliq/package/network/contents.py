@@ -23,7 +23,7 @@ def network_contents(design: NetworkDesign) -> dict[str, File]:
     network = npz_bytes(network_arrays(design.network))
     return {
         f"{name}_vectors.npz": ("golden vectors: every integer tensor by its name in ONNX", vectors),
-        f"{name}_network.npz": ("the network itself, from which verify writes the package once more", network),
+        f"{name}_network.npz": ("the network itself, from which verify writes the package again", network),
         f"{name}_stages.npz": ("what each stage computes: weights, scales, tables; verify reads it", stages),
         f"{name}_plan.json": ("each stage's cols and depth, for --plan", json_bytes(design.stages)),
         "report.html": ("the network as a pipeline, stage by stage", network_report(design).encode()),

@@ -95,7 +95,7 @@ class LimitHarness(wiring.Component):
 
 
 def _within_limit(product: Value, factor_bits: int) -> tuple[Value, int]:
-    """Whether the product of a digit and a factor is in its range, and the greatest value of the range."""
+    """A bit that is 1 if the product of a digit and a factor is in its range, and the greatest value of the range."""
     most = ((1 << DIGIT_BITS) - 1) * ((1 << factor_bits) - 1)
     return (product >= 0) & (product <= most), most
 
@@ -128,7 +128,7 @@ class ProductsOfFewDigitsHarness(_DigitsHarness):
 def _digits(number_bits: int) -> Property:
     return Property(
         name=f"float8 digits, {number_bits} x {MANTISSA_BITS} bits",
-        claim="the digits are what the products of the magnitude's limbs, each at its weight, add up to, in time",
+        claim="the digits are the sum of the products of the magnitude's limbs, each at its weight, in time",
         harness=lambda: DigitsHarness(number_bits, MANTISSA_BITS),
         method=FromAnyState(),
         bug=_NO_CARRY,

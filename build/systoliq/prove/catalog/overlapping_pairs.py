@@ -30,7 +30,7 @@ __all__ = ["PROPERTIES"]
 
 
 def _a_lane_apart(m: Module, config: ArrayConfig, a: Value, first: Value, second: Value) -> Value:
-    """Whether the cell's product of ``a`` and both packed operands was the sum of two products at their places, a cycle
+    """True if the cell's product of ``a`` and both packed operands was the sum of two products at their places, a cycle
     ago.
 
     The cell's operands come from registers, as in its model: otherwise Yosys would remove bits that are constantly 0.
@@ -57,7 +57,7 @@ def _raised(config: ArrayConfig, a: Value) -> Value:
 
 
 def _in_range(m: Module, config: ArrayConfig, a: Value, first: Value, second: Value) -> Value:
-    """Whether both products, the first one with its addend, lie between the products of the operands' extremes."""
+    """True if both products, the first one with its addend, lie between the products of the operands' extremes."""
     ends, raised = (config.a.min, config.a.max), -config.b.min
 
     def between(product: Value, least: int, most: int) -> Value:
@@ -69,7 +69,7 @@ def _in_range(m: Module, config: ArrayConfig, a: Value, first: Value, second: Va
 
 
 def _low(m: Module, a: Value, b: Value, bits: int) -> Value:
-    """Whether the lookup tables return the lowest ``bits`` of the product, some cycles later."""
+    """True if the lookup tables return the lowest ``bits`` of the product, some cycles later."""
     product = Signal(bits)
     m.d.comb += product.eq(a * b)
     return low_product(m, a, b, bits, name="low") == delay(m, product, low_product_latency(bits), name="past")

@@ -25,7 +25,7 @@ __all__ = ["PROPERTIES", "PackedHarness"]
 
 
 def _side_by_side(m: Module, config: ArrayConfig, a: Value, first: Value, second: Value) -> Value:
-    """Whether the cell's product of ``a`` and both packed operands is the sum of their two products at their places."""
+    """True if the cell's product of ``a`` and both packed operands is the sum of their two products at their places."""
     lane = Dsp48E2PairForm(config)._field
     packed, factor = Signal(signed(A_BITS)), Signal(signed(B_BITS))
     product = Signal(signed(A_BITS + B_BITS))

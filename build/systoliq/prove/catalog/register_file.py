@@ -154,7 +154,7 @@ class RegisterFileHarness(wiring.Component):
 
     @staticmethod
     def _in_rows(dut: AxiEngine, address: Value) -> Value:
-        """Whether the word ``address`` is in the row table."""
+        """True if the word ``address`` is in the row table."""
         table = dut.map.row_table
         if table is None:
             return Const(0)
@@ -163,7 +163,7 @@ class RegisterFileHarness(wiring.Component):
 
     @staticmethod
     def _in_columns(dut: AxiEngine, address: Value) -> Value:
-        """Whether the word ``address`` is in the column table."""
+        """True if the word ``address`` is in the column table."""
         config, table = dut.config, dut.map.column_table
         slots, words = lane_slots(config), table.stride >> 2
         place = address - (table.base >> 2)

@@ -65,8 +65,8 @@ class _Beside(enum.Enum):
 def near_ties(generator: np.random.Generator) -> list[NearTie]:
     """For each place that a product in two's complement has: a tie and that bit set; the bits just below a tie, all
     set, and that one clear; and either with two bits. For each place of a leading bit: products on both sides of a tie
-    whose float32 is just it, or just not; and those far beyond all results that only the leading bits tell. Sums of
-    more bits than float32 has that the least bit decides how to round, where the result tells.
+    whose float32 is just it, or just not; and products far beyond all results that only the leading bits distinguish.
+    Sums of more bits than float32 has whose least bit decides the result.
 
     Results are even where bits are set and odd where they are clear: there a tie is rounded to another result. In
     random order; a few places, where sums have no such product, are missing.

@@ -43,7 +43,7 @@ def float8_sums(layer: MatMulLayer, m: int, generator: np.random.Generator) -> n
     above a power of two, or with a product by its scale that is on either side of a tie, as near as is found.
 
     Ties are those of all the results that sums reach, least ones too: so each digit of a product is once the leading
-    one, and once tells a tie from a number beside it, with whatever is carried into it.
+    one, and once distinguishes a tie from a number next to it, with whatever is carried into it.
     """
     form, k = layer.a_format, layer.k
     if not isinstance(form, Float8Format):

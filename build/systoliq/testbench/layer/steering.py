@@ -20,7 +20,7 @@ from systoliq.golden.unscaled import Unscaled
 __all__ = ["steered_rows"]
 
 _ATTEMPTS = 3  # random rows to start from
-_BEYOND = 16  # one sum of so many, at the most, lies beyond the outputs
+_BEYOND = 16  # at most one sum in 16 lies beyond the outputs
 _BELOW = 3  # bits below the leading one of products beyond the outputs, each in all ways
 _LOOKED_AT = 1 << 21  # sums of all columns, at the most, for those beside ties
 _FEW_BITS, _BEST = 8, 3

@@ -154,7 +154,7 @@ class RealSums:
         return y.astype(self.output.dtype)
 
     def _near(self) -> bool:
-        """Whether the estimate is right or one too low for every total: for both totals beside each change of it, and
+        """True if the estimate is right or one too low for every total: for both totals beside each change of it, and
         of the result.
         """
         thresholds = np.array(self.thresholds)

@@ -155,7 +155,7 @@ class Control(wiring.Component):
         return written
 
     def _refused(self, m: Module, word: Value, here: dict[str, Signal]) -> Value:
-        """Whether the register ``here`` refuses ``word``, which is stable since the cycle before."""
+        """True if the register ``here`` refuses ``word``, which is stable since the cycle before."""
         none: dict[tuple[int, int], Signal] = {}  # bits from a first one up: whether all are 0
         refused = []
         for register in _KEPT:

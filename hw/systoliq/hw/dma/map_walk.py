@@ -258,7 +258,7 @@ class MapWalk(wiring.Component):
 
 
 class _Kept:
-    """The settings of the current walk; ``single`` tells, from their second cycle on, which counts are 1."""
+    """The settings of the current walk; ``single`` has a bit for each count that is 1, from their second cycle on."""
 
     def __init__(self) -> None:
         self.plain = Signal(WalkSettings, name="plain", reset_less=True)
@@ -272,7 +272,7 @@ class _Kept:
         return {name: getattr(self.plain if name in ("rows", "steps") else self.map, name) for name in COUNTS}
 
     def acts(self, name: str) -> Value:
-        """Whether the end of the count ``name`` has an effect: without a map, no line of windows ends."""
+        """True if the end of the count ``name`` has an effect: without a map, no line of windows ends."""
         return self.maps if name == "out_width" else Const(1, 1)
 
 

@@ -321,12 +321,12 @@ def _in_a_word(result: Value) -> Value:
 
 
 def _in_registers(address: Value) -> Value:
-    """Whether the address is a register's: registers are consecutive from 0."""
+    """True if the address is a register's: registers are consecutive from 0."""
     return _below(address[2:], len(REGISTERS))
 
 
 def _below(value: Value, bound: int) -> Value:
-    """Whether ``value`` < ``bound``; without a comparator if ``bound`` is a power of two."""
+    """True if ``value`` < ``bound``; without a comparator if ``bound`` is a power of two."""
     if bound & (bound - 1):
         return value < bound
     return ~value[(bound - 1).bit_length() :].any()

@@ -246,7 +246,7 @@ class EngineCore(wiring.Component):
         return loaders
 
     def _stuck(self, m: Module, start: Value, loaders: dict[str, Loader]) -> Value:
-        """Whether the operand that is read repeatedly exceeds its buffer: its next word would never find room."""
+        """True if the operand that is read repeatedly exceeds its buffer: its next word would never find room."""
         config, job = self.config, self.job
         resident = self.dataflow.b_resident
         loader, room = (loaders["b"], config.b_words) if resident else (loaders["a"], config.a_words)

@@ -194,7 +194,7 @@ class WeightStationary(Dataflow):
             valid, first, row_below = accumulator.valid_next, accumulator.first_next, accumulator.row_next
 
     def _gap(self, m: Module, ends: Value) -> Value:
-        """Whether enough time has passed since ``ends`` that no row returns too soon for the accumulators."""
+        """True if enough time has passed since ``ends`` that no row returns too soon for the accumulators."""
         over = Signal(init=1, name="gap_over")
         left = Signal(range(Accumulator.again), name="gap_left", reset_less=True)
         lacking = Signal(range(Accumulator.again), reset_less=True)  # cycles, where a chunk has few rows

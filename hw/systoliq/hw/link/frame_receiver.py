@@ -89,7 +89,7 @@ class FrameReceiver(wiring.Component):
         return m
 
     def _late(self, m: Module) -> Signal:
-        """Whether the open frame has timed out."""
+        """True if the open frame has timed out."""
         wait = Signal(DIVISOR_BITS)
         bits = Signal(range(self.timeout_bits + 1))
         late = Signal()

@@ -191,7 +191,7 @@ class SoftmaxRows(wiring.Component):
         return m
 
     def _leave(self, m: Module) -> Value:
-        """Whether the last result of a row leaves."""
+        """True if the last result of a row leaves."""
         leaves = Signal(name="leaves")
         m.d.comb += leaves.eq(self.fifo.o.valid & self.fifo.o.ready)
         return leaves & count(m, self.length, when=leaves, name="gone").last

@@ -201,7 +201,7 @@ class WindowBuffer(wiring.Component):
             m.d.sync += granted.eq(0)
 
     def _outside(self, walk: Walk, loops: Sequence[Loop]) -> dict[tuple[int, int], Value]:
-        """Whether the current pixel is padding, for each of the `taps`, row by row."""
+        """True if the current pixel is padding, for each of the `taps`, row by row."""
         window, image = self.windows.window, self.windows.image
         found: list[list[Value]] = []
         for axis, name in enumerate("yx"):
