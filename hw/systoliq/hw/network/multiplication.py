@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Mux, Signal, Value, signed
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -11,14 +11,13 @@ from systoliq.golden.network.steps import Steps
 
 from ..delay import delay
 from ..hierarchy import place
-from ..lut_product import lut_product, lut_product_latency
-from ..multiplier import Multiplier, WideMultiplier
+from ..multiplier import WideMultiplier
 from ..rom import Rom
+from .centred import centred_product, centred_product_latency
 
 __all__ = ["PRODUCT_BITS", "SteppedProduct"]
 
 PRODUCT_BITS = 18  # of two bytes less their zero points
-_CENTRED = PRODUCT_BITS // 2  # bits of a byte less its zero point
 
 
 class SteppedProduct(wiring.Component):
@@ -44,17 +43,9 @@ class SteppedProduct(wiring.Component):
         super().__init__({"a": In(8), "b": In(8), "y": Out(8)})
 
     @property
-    def _in_tables(self) -> bool:
-        return self._cells == "ecp5-lut"
-
-    @property
-    def _product_latency(self) -> int:
-        return lut_product_latency(_CENTRED) if self._in_tables else Multiplier.latency_of(self._cells)
-
-    @property
     def latency(self) -> int:
         """Zero points, product, estimate, its zero point and saturation, threshold, comparison."""
-        return 1 + self._product_latency + self._estimate.latency + 2 + self._thresholds.latency + 1
+        return centred_product_latency(self._cells) + self._estimate.latency + 2 + self._thresholds.latency + 1
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -78,15 +69,6 @@ class SteppedProduct(wiring.Component):
 
     def _product(self, m: Module, platform: object) -> Value:
         """The product of both bytes less their zero points."""
-        centred = []
-        for name, point in zip(("a", "b"), self.points, strict=True):
-            code = getattr(self, name).as_signed() if self.operand.signed else getattr(self, name)
-            difference = Signal(signed(_CENTRED), name=f"{name}_centred", reset_less=True)
-            m.d.sync += difference.eq(code - point)
-            centred.append(difference)
-        if self._in_tables:
-            return lut_product(m, *centred, name="tables").as_signed()
-        multiplier = Multiplier(_CENTRED, _CENTRED, cells=self._cells)
-        m.submodules.multiplier = place(multiplier, platform)
-        m.d.comb += [multiplier.a.eq(centred[0]), multiplier.b.eq(centred[1])]
-        return multiplier.product
+        codes = (code.as_signed() if self.operand.signed else code for code in (self.a, self.b))
+        operands = zip(("a", "b"), codes, self.points, strict=True)
+        return centred_product(m, operands, cells=self._cells, platform=platform)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from amaranth.hdl import Module, Mux, Signal, Value, signed
 from amaranth.lib import stream, wiring
@@ -14,18 +16,16 @@ from ..counter import count
 from ..credit import Credit
 from ..delay import delay
 from ..hierarchy import place
-from ..lut_product import lut_product, lut_product_latency
-from ..multiplier import Multiplier
 from ..operand_shape import operand_shape
 from ..requantizer import Requantizer, RequantizerConfig
 from ..result_buffer import y_beat
 from ..timeline import Steps, Timeline
+from .centred import centred_product, centred_product_latency
 from .fifo import Fifo
 from .row_memory import RowMemory
 
 __all__ = ["StreamedProduct", "product_cycles", "rows_under_way"]
 
-_CENTRED = 9  # bits of a byte less its zero point
 _FLIGHT = 40  # no fewer cycles than from a row's first element to its last result, less the row's own cycles
 
 
@@ -77,17 +77,9 @@ class StreamedProduct(wiring.Component):
         return max(16, 1 << (rows_under_way(node) * node.output.channels - 1).bit_length())
 
     @property
-    def _in_tables(self) -> bool:
-        return self._cells == "ecp5-lut"
-
-    @property
-    def _product_latency(self) -> int:
-        return lut_product_latency(_CENTRED) if self._in_tables else Multiplier.latency_of(self._cells)
-
-    @property
     def _flight(self) -> int:
         """Cycles from reading the last pair of a sum to its result."""
-        return self.matrix.latency + 1 + self._product_latency + 1 + self.requantizer.latency
+        return self.matrix.latency + centred_product_latency(self._cells) + 1 + self.requantizer.latency
 
     def timed(self, line: Timeline, *taken: Steps) -> Steps:
         """Return the beats that leave."""
@@ -156,25 +148,17 @@ class StreamedProduct(wiring.Component):
             m.d.sync += [busy.eq(0), held.eq(~row.last)]
         return busy, first, k.last, n.last & rows.ends
 
+    def _operands(self, m: Module) -> Iterator[tuple[str, Value, int]]:
+        """Yield the elements that were read, in the same cycle."""
+        slower = max(self.matrix.latency - self.rows.latency, 0)
+        for memory, tensor, late in zip((self.rows, self.matrix), self.node.inputs, (slower, 0), strict=True):
+            element = Value.cast(delay(m, memory.element, late, name=f"{memory.kind}_late"))
+            yield memory.kind, element.as_signed() if tensor.format.signed else element, tensor.zero_point
+
     def _multiply(self, m: Module, platform: object, reads: Signal, first: Value, last: Value, ends: Value) -> None:
         """Add up products, and requantize sums."""
-        waits = self.rows.latency
-        slower = self.matrix.latency - waits
-        centred = []
-        for memory, tensor, late in zip((self.rows, self.matrix), self.node.inputs, (slower, 0), strict=True):
-            difference = Signal(signed(_CENTRED), name=f"{memory.kind}_centred", reset_less=True)
-            element = Value.cast(delay(m, memory.element, max(late, 0), name=f"{memory.kind}_late"))
-            element = element.as_signed() if tensor.format.signed else element
-            m.d.sync += difference.eq(element - tensor.zero_point)
-            centred.append(difference)
-        if self._in_tables:
-            product = lut_product(m, *centred, name="tables").as_signed()
-        else:
-            multiplier = Multiplier(_CENTRED, _CENTRED, cells=self._cells)
-            m.submodules.multiplier = place(multiplier, platform)
-            m.d.comb += [multiplier.a.eq(centred[0]), multiplier.b.eq(centred[1])]
-            product = multiplier.product
-        later = self.matrix.latency + 1 + self._product_latency
+        product = centred_product(m, self._operands(m), cells=self._cells, platform=platform)
+        later = self.matrix.latency + centred_product_latency(self._cells)
         total = Signal(signed(self.sum_bits), name="total", reset_less=True)
         m.d.sync += total.eq(Mux(delay(m, first, later, name="first_product"), 0, total) + product)
 
