@@ -110,7 +110,10 @@ def real_layer() -> None:
     path = Path(__file__).resolve().parents[2] / "shared" / "data" / "resnet8_fc.npz"
     if not path.exists():
         return
-    layer = MatMulLayer.pick(path)
+    names = {"b": "weights", "a_zero_point": "a_zp", "b_zero_point": "b_zp", "y_zero_point": "y_zp"}
+    with np.load(path) as arrays:
+        scales = {name: arrays[name] for name in ("a_scale", "b_scale", "y_scale", "bias")}
+        layer = MatMulLayer(**scales, **{field: arrays[name] for field, name in names.items()})
     search = smallest_exact(layer.scale, layer.y_zero_point, layer.y_format, *layer.accumulator_range())
     print("\nresnet8-fc, 64 -> 10, over the accumulators its weights can reach")
     for rounding in Rounding:

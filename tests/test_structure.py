@@ -270,7 +270,7 @@ TESTED_ELSEWHERE = {
     "packing/layer.py": "tests/hw/test_packing.py",
     "packing/array.py": "tests/hw/test_packing.py",
     "packing/images.py": "tests/sim/test_network.py streams images in its words",
-    "packing/float8_sums.py": "tests/hw/mac/test_float8.py expects its words",
+    "packing/array_sums.py": "tests/hw/mac/test_float8.py expects its words",
     "normalized.py": "tests/hw/test_float8_rounding.py and test_integer_rounding.py round with it",
     "engine/host/packing.py": "tests/hw/test_packing.py",
     "engine/host/job.py": "tests/engine runs jobs",

@@ -9,6 +9,8 @@ import pytest
 
 from systoliq.golden import INT8, UINT8, IntFormat, MatMulLayer
 
+from ..support.resnet8 import resnet8_layer
+
 RESNET8 = Path(__file__).parents[3] / "shared" / "data" / "resnet8_fc.npz"
 INT4 = IntFormat(4, True)
 
@@ -36,7 +38,7 @@ def resnet8():
 
 
 def test_the_real_layer_gives_what_onnxruntime_gave(resnet8):
-    layer = MatMulLayer.pick(RESNET8)
+    layer = resnet8_layer(resnet8)
     assert (layer.name, layer.k, layer.n, layer.a_format, layer.y_format) == ("resnet8_fc", 64, 10, INT8, INT8)
     np.testing.assert_array_equal(layer.golden(resnet8["a"]), resnet8["y_qgemm_bias"], strict=True)
     bare = layer.replace(bias=None)
@@ -218,30 +220,19 @@ def test_errors_name_the_layer_file(tmp_path, changes, error, text):
         MatMulLayer.load(path)
 
 
-@pytest.mark.parametrize("load", [MatMulLayer.load, MatMulLayer.pick])
-def test_files_that_cannot_be_read(tmp_path, load):
+def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"none\.npz: there is no such file"):
-        load(tmp_path / "none.npz")
+        MatMulLayer.load(tmp_path / "none.npz")
     whole = tmp_path / "whole.npz"
     np.savez_compressed(whole, **arrays())
     for name, content in {"text": b"hello", "empty": b"", "cut": whole.read_bytes()[:300]}.items():
         path = tmp_path / f"{name}.npz"
         path.write_bytes(content)
         with pytest.raises(ValueError, match=rf"{name}.npz: must be a readable \.npz archive"):
-            load(path)
+            MatMulLayer.load(path)
     np.save(tmp_path / "single.npy", np.zeros(3))
     with pytest.raises(ValueError, match="it holds a single array"):
-        load(tmp_path / "single.npy")
-
-
-def test_pick_wants_one_name_of_each(tmp_path):
-    path = tmp_path / "both.npz"
-    np.savez(path, weights=np.zeros((3, 2), np.int8), **arrays())
-    with pytest.raises(ValueError, match=r"both\.npz: must have one of 'b' and 'weights', not both"):
-        MatMulLayer.pick(path)
-    np.savez(path, **arrays(b=None))
-    with pytest.raises(ValueError, match=r"both\.npz: must have the key 'b' \(or 'weights'\)"):
-        MatMulLayer.pick(path)
+        MatMulLayer.load(tmp_path / "single.npy")
 
 
 def test_layers_are_themselves_alone():

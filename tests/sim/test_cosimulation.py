@@ -12,6 +12,8 @@ from systoliq.hw import ArrayConfig, BareArray, Dense
 from systoliq.sim import SimulationError
 from systoliq.sim.cosimulation import Run, cosimulate, cosimulate_array, cosimulate_runs, dense_verilog
 
+from ..support.resnet8 import resnet8_layer
+
 
 def on_both(cases):
     """Each case under Icarus, every third under Verilator, which has to compile it, too; the rest there are slow."""
@@ -98,7 +100,7 @@ def test_real_weights_and_activations_equal_onnxruntime(shared, simulator):
     path = shared / "data" / "resnet8_fc.npz"
     known = np.load(path)
     config = ArrayConfig(rows=1, cols=10, depth=1)
-    whole = MatMulLayer.pick(path, name="resnet8_fc")
+    whole = resnet8_layer(known)
     for layer, y in ((whole, known["y_qgemm_bias"]), (whole.replace(bias=None), known["y_qlinearmatmul"])):
         requantization = Requantization.from_scales(layer.scale, layer.y_zero_point, layer.y_format)
         result = cosimulate(Dense(layer, requantization, config), Run(a=known["a"]), simulator=simulator).check()

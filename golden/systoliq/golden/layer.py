@@ -18,10 +18,13 @@ from .canonical import canonical_fields
 from .float8 import Float8Format
 from .float8_matmul import Numbers, Sums, exact_sums, integer_sums, refuse_underflow, rounded, scaled
 from .formats import INT32, IntFormat
-from .layer_file import FORMAT_KEY, KEYS, OPTIONAL_KEYS, pick_layer_arrays, read_layer_file
+from .layer_file import FORMAT_KEY, KEYS, OPTIONAL_KEYS, read_layer_file
 from .operand import Format, as_layer_operand, as_layer_zero_point, integer_format, kind
 from .parameters import along, as_scale, check_finite, check_positive, in_short, one_element
+from .requantization import Constants
 from .rescale import combined_scale, requantize_float32
+
+Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -166,15 +169,7 @@ class MatMulLayer:
 
         `fields` (name, a_format, ...) are added; the name defaults to the file's stem. Errors name the file.
         """
-        return cls._from_file(path, read_layer_file(path), fields)
-
-    @classmethod
-    def pick(cls, path: str | Path, **fields: Any) -> MatMulLayer:
-        """Like `load`, from an archive that may hold other arrays too; weights, a_zp, b_zp and y_zp are short names."""
-        return cls._from_file(path, pick_layer_arrays(path), fields)
-
-    @classmethod
-    def _from_file(cls, path: str | Path, arrays: dict[str, Any], fields: dict[str, Any]) -> MatMulLayer:
+        arrays: dict[str, Any] = dict(read_layer_file(path))
         try:
             if FORMAT_KEY in arrays:
                 arrays = arrays | {FORMAT_KEY: IntFormat.parse(arrays[FORMAT_KEY].tolist())}
@@ -329,6 +324,11 @@ class MatMulLayer:
             Numbers.of(array, self.a_format, int(self.a_zero_point)),
             Numbers.of(self.b, self.b_format, self.b_zero_point),
         )
+
+    def by_constants(self, constants: Constants, a: npt.ArrayLike, zero_point: npt.ArrayLike | None = None) -> Array:
+        """The output [M, N] for `a` [M, K], as hardware computes it with these `constants`; see `golden`."""
+        sums = self.exact_sums(a) if self.has_float8 else self.canonical.accumulate(a, zero_point)
+        return constants.apply(sums)
 
     def golden(self, a: npt.ArrayLike, a_zero_point: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
         """The normative output for `a` ([M, K] or [K]): [M, N] or [N] in `y_format.dtype`.

@@ -13,9 +13,6 @@ KEYS = ("b", "a_scale", "a_zero_point", "b_scale", "b_zero_point", "y_scale", "y
 OPTIONAL_KEYS = ("bias",)
 FORMAT_KEY = "a_format"  # a name such as uint8: of A, where its zero point comes at run time
 
-# What archives that hold more than a layer (inputs, expected outputs, labels) also call these arrays.
-_SHORT_NAMES = {"b": "weights", "a_zero_point": "a_zp", "b_zero_point": "b_zp", "y_zero_point": "y_zp"}
-
 
 def read_layer_file(path: str | Path) -> dict[str, npt.NDArray[Any]]:
     """The arrays of the layer file `path`: exactly `KEYS` and, optionally, `bias` and `a_format`.
@@ -47,22 +44,3 @@ def _required(arrays: dict[str, npt.NDArray[Any]]) -> tuple[str, ...]:
         return ("b", "b_zero_point")
     spared = results if any(key in arrays for key in scales) else results + scales
     return tuple(key for key in KEYS if key not in spared)
-
-
-def pick_layer_arrays(path: str | Path) -> dict[str, npt.NDArray[Any]]:
-    """The arrays of a layer from an archive that may hold other arrays too.
-
-    Each is taken under its name in `KEYS` or its short name (weights, a_zp, b_zp, y_zp); the rest is left alone.
-    """
-    arrays = read_arrays(path)
-    picked = {}
-    for key in KEYS + OPTIONAL_KEYS:
-        names = [name for name in (key, _SHORT_NAMES.get(key)) if name in arrays]
-        if len(names) > 1:
-            raise ValueError(f"{path}: must have one of {names[0]!r} and {names[1]!r}, not both")
-        if names:
-            picked[key] = arrays[names[0]]
-        elif key in KEYS:
-            short = f" (or {_SHORT_NAMES[key]!r})" if key in _SHORT_NAMES else ""
-            raise ValueError(f"{path}: must have the key {key!r}{short}; it has {', '.join(arrays) or 'none'}")
-    return picked

@@ -16,13 +16,21 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from .formats import INT32, IntFormat
 from .parameters import as_scale
+
+
+class Constants(Protocol):
+    """Constants that turn the sums of a layer into its output."""
+
+    def apply(self, sums: Any, /) -> npt.NDArray[Any]:
+        """Return the output for sums [..., N]."""
+
 
 MANTISSA_BITS = 24  # of float32, the leading one included
 

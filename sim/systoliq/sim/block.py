@@ -124,7 +124,7 @@ class LayerBlock(Block):
         own.
         """
         if self._constants is not None:
-            return self._constants.apply(self.layer.canonical.accumulate(a, a_zero_point))
+            return self.layer.by_constants(self._constants, a, a_zero_point)
         y = self.layer.golden(a, a_zero_point)
         return y if isinstance(self._y, IntFormat) else self._y.codes(y)
 

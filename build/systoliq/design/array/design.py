@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden import UINT8, Float8Format, IntFormat
-from systoliq.golden.float8_matmul import Numbers, exact_sums
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
 from systoliq.hw.hierarchy import mark_used
-from systoliq.hw.packing import sum_words
+from systoliq.hw.packing import array_sums
 from systoliq.sim.choice import SimulatorChoice
 from systoliq.sim.cosimulation import ARRAY_TOP, Run, cosimulate_array
 from systoliq.sim.simulated import Simulated
@@ -22,15 +21,16 @@ from systoliq.sim.simulated import Simulated
 from ...errors import InputError, expect
 from ..check_run import check_run
 from ..cosimulated import cosimulated
-from ..design import Arrays, Design
+from ..design import Arrays
 from ..names import module_name
 from ..operands import read_operand_file
+from ..single_array import SingleArrayDesign
 from .options import ArrayOptions
 
 __all__ = ["ArrayDesign"]
 
 
-class ArrayDesign(Design):
+class ArrayDesign(SingleArrayDesign):
     """The array with its drain, without a layer. `hardware.wrap` lets sums that exceed the accumulator wrap."""
 
     kind: ClassVar[str] = "array"
@@ -48,27 +48,12 @@ class ArrayDesign(Design):
         self.array = BareArray(hardware.bare_array())
         self.wrap = hardware.wrap
         mark_used(self.array)  # for its cycle model alone, as long as no Verilog is asked for
-
-    @property
-    def config(self) -> ArrayConfig:
-        """Its size, formats and cells."""
-        config: ArrayConfig = self.array.config
-        return config
+        self.config: ArrayConfig = self.array.config
 
     @cached_property
     def top(self) -> AxiBareArray:
         """The module with AXI4-Stream ports."""
         return AxiBareArray(self.array)
-
-    @property
-    def cells(self) -> str:
-        """The cells of its elements."""
-        return self.config.cells
-
-    @property
-    def macs_per_cycle(self) -> int:
-        """Multiply-accumulates per cycle."""
-        return self.config.macs_per_cycle
 
     @property
     def longest_sum(self) -> int:
@@ -86,12 +71,7 @@ class ArrayDesign(Design):
         For float8, sums are words: exact sums in units of the product of both least values, with flags above, as Python
         integers.
         """
-        if self.config.float8:
-            numbers = [Numbers.of(codes, form) for codes, form in zip((a, b), self.config.float8, strict=True)]
-            return sum_words(exact_sums(*numbers), self.config)
-        half = 1 << (self.config.accumulator_bits - 1)
-        sums: npt.NDArray[np.int64] = a.astype(np.int64) @ b.astype(np.int64)
-        return ((sums + half) & (2 * half - 1)) - half
+        return array_sums(a, b, self.config)
 
     def cycles(self, m: int, k: int, n: int) -> int:
         """From the first beat to the last sum of [m, k] x [k, n], cut into tiles; both included, without stalls."""

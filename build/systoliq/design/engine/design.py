@@ -19,10 +19,11 @@ from systoliq.sim.simulated import Simulated
 from ...errors import InputError, expect
 from ..check_run import check_run
 from ..choose import AUTO
-from ..design import Arrays, Design
+from ..design import Arrays
 from ..names import module_name
+from ..single_array import SingleArrayDesign
 from .configuration import engine_config
-from .facts import macs_per_cycle, stream_notes
+from .facts import stream_notes
 from .meanings import MEANINGS
 from .options import EngineOptions
 from .simulate import read_operation, run_engine
@@ -30,7 +31,7 @@ from .simulate import read_operation, run_engine
 __all__ = ["EngineDesign"]
 
 
-class EngineDesign(Design):
+class EngineDesign(SingleArrayDesign):
     """The programmable engine for `hardware` or for an `EngineConfig`."""
 
     kind: ClassVar[str] = "engine"
@@ -40,7 +41,7 @@ class EngineDesign(Design):
         expect("hardware", hardware, EngineOptions, EngineConfig, type(None))
         hardware = hardware or EngineOptions()
         self.name = module_name(name, "engine")
-        self.config = hardware if isinstance(hardware, EngineConfig) else engine_config(hardware)
+        self.config: EngineConfig = hardware if isinstance(hardware, EngineConfig) else engine_config(hardware)
         if self.kind == EngineDesign.kind and self.config.vector:
             raise InputError("vector requires bus: the vector unit reads and writes memory")
         self._chosen = isinstance(hardware, EngineOptions) and hardware.dataflow == AUTO
@@ -58,19 +59,9 @@ class EngineDesign(Design):
         return self.top
 
     @property
-    def cells(self) -> str:
-        """The cells of its array, lanes and memories."""
-        return self.config.cells
-
-    @property
     def explored(self) -> EngineConfig:
         """See `Design.explored`."""
         return self.config
-
-    @property
-    def macs_per_cycle(self) -> int:
-        """Multiply-accumulates of the array per cycle, without the row and column of ones."""
-        return macs_per_cycle(self.config)
 
     @property
     def choices(self) -> list[str]:

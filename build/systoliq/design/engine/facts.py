@@ -9,7 +9,7 @@ from systoliq.hw.engine import EngineConfig
 
 from ..facts import format_facts
 
-__all__ = ["config_facts", "macs_per_cycle", "stream_notes"]
+__all__ = ["config_facts", "stream_notes"]
 
 
 def config_facts(config: EngineConfig) -> dict[str, Any]:
@@ -25,11 +25,6 @@ def config_facts(config: EngineConfig) -> dict[str, Any]:
     formats = {name: format_facts(form) for name, form in zip("aby", config.float8, strict=True)}
     sums = {"accumulator_bits": config.array.accumulator_bits, "flag_bits": config.array.flag_bits}
     return facts | {"formats": formats} | sums
-
-
-def macs_per_cycle(config: EngineConfig) -> int:
-    """Return the multiply-accumulates of the array per cycle, without the row and column of ones."""
-    return config.rows * config.cols * config.depth
 
 
 def stream_notes(config: EngineConfig) -> list[str]:

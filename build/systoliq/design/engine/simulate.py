@@ -18,7 +18,7 @@ from systoliq.sim.simulated import Compared, Simulated
 
 from ...errors import InputError
 from ..operands import read_operand_file
-from .facts import config_facts, macs_per_cycle
+from .facts import config_facts
 
 __all__ = ["plan_of", "read_operation", "run_engine", "simulated"]
 
@@ -102,7 +102,7 @@ def simulated(
         tensors={"y": Compared(found=found, expected=expected, place=place)},
         cycles=cycles,
         macs=macs,
-        utilization=macs / (cycles * macs_per_cycle(config)) if cycles else 0.0,
+        utilization=macs / (cycles * config.macs_per_cycle) if cycles else 0.0,
         seconds=seconds,
         simulator=simulator,
         name=name,

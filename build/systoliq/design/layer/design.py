@@ -26,8 +26,9 @@ from ...onnx.host import HostPart
 from ..check_run import check_run
 from ..choose import AUTO
 from ..cosimulated import cosimulated
-from ..design import Arrays, Design
+from ..design import Arrays
 from ..names import module_name
+from ..single_array import SingleArrayDesign
 from .auto import fitted
 from .onnxruntime_reference import onnxruntime_results
 from .operands import read_layer_operands, rows_of
@@ -41,7 +42,7 @@ __all__ = ["LayerDesign"]
 _OF_ARRAY = ("rows", "cols", "depth", "a_bits", "b_bits")  # options that an array is made by
 
 
-class LayerDesign(Design):
+class LayerDesign(SingleArrayDesign):
     """A dense layer on the array that `hardware` asks for; `origin` says where its weights come from.
 
     `requantization` gives the constants where `hardware` shall not choose them. `host` is the host's part around int32
@@ -86,6 +87,7 @@ class LayerDesign(Design):
         self.requantization = constants
         self.dense = Dense(layer, constants, hardware.array_for_layer(layer), wrap=hardware.wrap)
         mark_used(self.dense)  # for its cycle model alone, as long as no Verilog is asked for
+        self.config: ArrayConfig = self.dense.config
         self._hardware = hardware
 
     @property
@@ -105,12 +107,6 @@ class LayerDesign(Design):
                 hardware = without
         return hardware
 
-    @property
-    def config(self) -> ArrayConfig:
-        """The size, formats and cells of its array, as it is built."""
-        config: ArrayConfig = self.dense.config
-        return config
-
     @cached_property
     def top(self) -> AxiDense:
         """The module with AXI4-Stream ports."""
@@ -121,19 +117,9 @@ class LayerDesign(Design):
         return f"LayerDesign({self.layer!r}, {config.rows} x {config.cols} x {config.depth} {config.cells})"
 
     @property
-    def cells(self) -> str:
-        """The cells of its array, lanes and memories."""
-        return self.config.cells
-
-    @property
     def explored(self) -> MatMulLayer:
         """See `Design.explored`."""
         return self.layer
-
-    @property
-    def macs_per_cycle(self) -> int:
-        """Multiply-accumulates of the array per cycle."""
-        return self.config.macs_per_cycle
 
     @property
     def choices(self) -> list[str]:
@@ -166,9 +152,7 @@ class LayerDesign(Design):
 
     def model(self, a: npt.NDArray[Any], a_zero_point: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
         """Y [M, N] for `a` [M, K], and its zero points where the layer has none: the hardware's own arithmetic."""
-        if isinstance(self.requantization, Float8Requantization):
-            return self.requantization.apply(self.layer.exact_sums(a))
-        return self.requantization.apply(self.layer.canonical.accumulate(self.layer.check_input(a), a_zero_point))
+        return self.layer.by_constants(self.requantization, a, a_zero_point)
 
     def cycles(self, m: int) -> int:
         """From the first beat of A to the last beat of Y of `m` rows, both included, without stalls."""

@@ -132,6 +132,11 @@ class EngineConfig:
         return self.float8
 
     @property
+    def macs_per_cycle(self) -> int:
+        """Multiply-accumulates of the array per cycle, without the row and column of ones."""
+        return self.rows * self.cols * self.depth
+
+    @property
     def ones(self) -> int:
         """Rows, and columns, of ones in the array: one where zero points need the sums of operands."""
         return int(self.float8 is None)

@@ -7,7 +7,7 @@
 from systoliq.golden.words import Flags, Integers, Words, from_words, pads, to_integers, to_words
 
 from .array import ArrayPacking
-from .float8_sums import sum_words
+from .array_sums import array_sums, sum_words
 from .images import image_words
 from .layer import LayerPacking
 
@@ -17,6 +17,7 @@ __all__ = [
     "Integers",
     "LayerPacking",
     "Words",
+    "array_sums",
     "from_words",
     "image_words",
     "pads",

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from systoliq.golden.accumulate import exact_matmul
 from systoliq.golden.float8 import Float8Format
-from systoliq.golden.float8_matmul import Numbers, exact_sums
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray, emit_verilog
 from systoliq.hw.cells import models_verilog
-from systoliq.hw.packing import ArrayPacking, sum_words
+from systoliq.hw.packing import ArrayPacking, array_sums
 
 from ..choice import SimulatorChoice, chosen
 from ..exchange import BenchRun
@@ -53,7 +51,7 @@ def cosimulate_array(
     _check(config, a, b)
     (m, k), n = a.shape, b.shape[1]
     packing = ArrayPacking(array=array, m=m, k=k, n=n)
-    sums = _sums(config, a, b)
+    sums = array_sums(a, b, config)
     bench_run = _prepare(packing, run, b, sums)
     text = array_verilog(array) if verilog is None else verilog
     used = chosen(simulator, bench_run.limit // 4, waves)
@@ -88,15 +86,6 @@ def _check(config: ArrayConfig, a: npt.NDArray[np.integer], b: npt.NDArray[np.in
     (m, k), (inner, n) = a.shape, b.shape
     if k != inner:
         raise ValueError(f"b must have K = {k} rows for a of shape {[m, k]}, not shape {[inner, n]}")
-
-
-def _sums(config: ArrayConfig, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The golden sums, as words of the hardware."""
-    if config.float8:
-        numbers = [Numbers.of(codes, form) for codes, form in zip((a, b), config.float8, strict=True)]
-        return sum_words(exact_sums(*numbers), config)
-    wrap = 1 << config.accumulator_bits
-    return (exact_matmul(a.astype(np.int64), b.astype(np.int64)) + wrap // 2) % wrap - wrap // 2
 
 
 def _prepare(packing: ArrayPacking, run: Run, b: npt.NDArray[np.integer], sums: npt.NDArray[Any]) -> BenchRun:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from systoliq.golden.float8_requantization import Float8Requantization
 from systoliq.hw import AxiDense, Dense, emit_verilog
 from systoliq.hw.cells import models_verilog
 from systoliq.hw.packing import Flags, LayerPacking
@@ -93,7 +91,7 @@ def _prepare(dense: Dense, run: Run) -> tuple[LayerPacking, npt.NDArray[np.integ
     if a.ndim != 2 or not len(a):
         raise ValueError(f"a must have the shape [M, {dense.layer.k}] with M at least 1, not {list(a.shape)}")
     packing = LayerPacking(dense, run.rows)
-    expected = _expected(dense, a, run.a_zero_point)
+    expected = dense.layer.by_constants(dense.requantization, a, run.a_zero_point)
     with_a = dense.layer.zero_points(a, run.a_zero_point) if dense.layer.takes_zero_points else None
     words, last = packing.pack(a, np.random.default_rng(run.seed), with_a)
     wanted, mask = packing.expect(expected)
@@ -111,13 +109,6 @@ def _prepare(dense: Dense, run: Run) -> tuple[LayerPacking, npt.NDArray[np.integ
         limit=run.limit(unstalled),
     )
     return packing, expected, bench_run
-
-
-def _expected(dense: Dense, a: npt.NDArray[Any], a_zero_point: npt.ArrayLike | None) -> npt.NDArray[Any]:
-    """The golden results with the constants of the hardware."""
-    if isinstance(dense.requantization, Float8Requantization):
-        return dense.requantization.apply(dense.layer.exact_sums(a))
-    return dense.requantization.apply(dense.layer.canonical.accumulate(a, a_zero_point))
 
 
 def _violations(run: BenchRun, outcome: BenchOutcome) -> list[str]:

@@ -305,7 +305,7 @@ def _quality(subject: LayerSubject, a_bits: int, b_bits: int, form: str, bits: i
     """Accuracy and exactness: they depend on the widths and the requantizer alone."""
     layer = _layer(subject, a_bits, b_bits)
     requantization = _requantization(subject, a_bits, b_bits, form, bits)
-    y = requantization.apply(layer.canonical.accumulate(subject.operands(layer)))
+    y = layer.by_constants(requantization, subject.operands(layer))
     low, high = reachable(layer)
     differing = count_differences(requantization, layer.canonical.scale, low, high)
     total = int((high - low + 1).sum())

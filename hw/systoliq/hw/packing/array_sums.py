@@ -1,4 +1,4 @@
-"""Sums of float8 products as the words that leave the array: the fixed-point sum, and its flags above it."""
+"""Sums of a bare array as the words that the hardware gives: integers modulo the accumulator, or float8 with flags."""
 
 from __future__ import annotations
 
@@ -7,12 +7,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from systoliq.golden.float8_matmul import Sums
+from systoliq.golden.accumulate import exact_matmul
+from systoliq.golden.float8_matmul import Numbers, Sums, exact_sums
 from systoliq.golden.wide import LIMB_BITS
 
 from ..config import ArrayConfig
 
-__all__ = ["sum_words"]
+__all__ = ["array_sums", "sum_words"]
+
+
+def array_sums(a: npt.NDArray[Any], b: npt.NDArray[Any], config: ArrayConfig) -> npt.NDArray[Any]:
+    """The sums a @ b, [M, K] x [K, N]: signed, modulo 2^accumulator_bits; with float8, words (see `sum_words`)."""
+    if config.float8:
+        return sum_words(exact_sums(*map(Numbers.of, (a, b), config.float8)), config)
+    half = 1 << config.accumulator_bits - 1
+    return (exact_matmul(a.astype(np.int64), b.astype(np.int64)) + half) % (2 * half) - half
 
 
 def sum_words(sums: Sums, config: ArrayConfig) -> npt.NDArray[Any]:
