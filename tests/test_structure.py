@@ -285,6 +285,8 @@ TESTED_ELSEWHERE = {
     "network/real_average.py": "tests/hw/network/test_stages.py streams windows through it",
     "network/repeated.py": "tests/hw/network/test_stages.py streams gates through it",
     "network/upsampling.py": "tests/hw/network/test_stages.py streams images through it",
+    "network/centred.py": "tests/hw/network/test_multiplication.py and test_product.py multiply with it",
+    "mac/clearing.py": "tests/hw/mac/test_ecp5.py and test_gowin.py accumulate with it",
     "mac/form.py": "says what a form must have and does nothing",
     "engine/axi_engine.py": "tests/engine runs whole engines",
     "dma/bus.py": "two constants",
