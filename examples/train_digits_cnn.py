@@ -2,8 +2,9 @@
 
     python examples/train_digits_cnn.py [DIR]
 
-DIR (out/examples/digits_cnn) gets digits_cnn_float.onnx and digits_cnn.onnx; those in the package were made so. Needs
-`pip install 'systoliq[demo]'`, that is scikit-learn, onnx and onnxruntime. Training takes a few seconds.
+DIR (out/examples/digits_cnn) gets digits_cnn_float.onnx and digits_cnn.onnx; those in the package were made so. It also
+gets digits.npz, 100 test images with their labels, for `systoliq build`. Needs `pip install 'systoliq[demo]'`, that is
+scikit-learn, onnx and onnxruntime. Training takes a few seconds.
 
 Scales are powers of two, so that rescaling is a shift and takes no multiplier: that is what makes the network fit the
 smallest parts. systoliq takes any scales.
@@ -138,13 +139,15 @@ def float_model(network: Network) -> onnx.ModelProto:
 
 
 def main() -> None:
-    """Train, write both models, and say how well they do."""
+    """Train, write both models and images to build the float one with, and say how well both do."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("out/examples/digits_cnn")
     folder.mkdir(parents=True, exist_ok=True)
     train_x, test_x, train_labels, test_labels = split_digits()
     network = train(train_x.reshape(-1, 8, 8, 1) / 16, train_labels)
     files = folder / "digits_cnn_float.onnx", folder / "digits_cnn.onnx"
     onnx.save(float_model(network), files[0])
+    some = test_x[:100].reshape(-1, 1, 8, 8).astype(np.float32)
+    np.savez(folder / "digits.npz", image=some, labels=test_labels[:100])
     images = {"image": train_x.reshape(-1, 1, 8, 8).astype(np.float32)}
     samples = Samples(inputs=images, labels=train_labels, path=Path("the training images"))
     files[1].write_bytes(quantize_model(open_float_model(files[0]), samples, power_of_two=True).content)

@@ -171,6 +171,12 @@ def test_no_code_asks_which_kind_a_design_is():
         assert not re.search(r"isinstance\([^()]*, \(?\w*Design\b", text), f"{path}: a method of Design instead"
 
 
+def test_issubclass_is_asked_of_classes_only():
+    """In Python 3.10, isinstance(list[int], type) is true, and issubclass(list[int], ...) raises TypeError."""
+    for path in MODULES:
+        assert not re.search(r"isinstance\([^()]*, type\)\s+and issubclass", path.read_text()), path
+
+
 def test_public_functions_take_few_parameters():
     """Commands apart, whose parameters are their options; fields of dataclasses do not count."""
     found = {

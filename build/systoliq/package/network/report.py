@@ -13,6 +13,7 @@ from systoliq.hw.network.operators import operator_of
 from ...design.network.design import NetworkDesign
 from ...design.network.estimate import Estimate
 from ...design.network.plan import StagePlan
+from .graph import graph_svg
 from .stages import claims_of
 
 __all__ = ["PIPELINE_STYLE", "network_report", "pipeline_html"]
@@ -76,7 +77,7 @@ def pipeline_html(design: NetworkDesign) -> str:
         f'<p class="wire">&darr; m_axis_{letter}: {html.escape(f"{output.name} {list(output.shape)}")}</p>\n'
         for letter, output in zip(assembly.outputs, design.network.outputs, strict=True)
     )
-    return f"<p>{html.escape(summary)}</p>\n{stages}\n{outputs}"
+    return f"<p>{html.escape(summary)}</p>\n{graph_svg(design)}\n{stages}\n{outputs}"
 
 
 def _certified(operator: Operator[Node], claim: Mapping[str, Any]) -> str:
