@@ -155,10 +155,8 @@ def _add(net: Builder, operator: str) -> None:
     elif operator == "residual":
         groups = 1 + len(net.nodes) % 2
         net.residual(x, (3, 3), of=net.table() if groups > 1 else x, groups=groups, **around)
-    elif operator == "normalized":  # as the reader makes an InstanceNormalization
-        net.move(Reshape((4, x.shape[2] * x.shape[3])))
+    elif operator == "normalized":  # the channels of each pixel
         net.normalize()
-        net.move(Reshape(x.shape[1:]))
     elif operator == "gate":
         net.average()
         net.multiply(x, net.convolution(4))

@@ -80,7 +80,7 @@ def test_residuals(body, tmp_path):
         ),
         (
             f"{HEAD} p = MaxPool<kernel_shape = [12, 12]>(fa) g = Add(f, p) y = QuantizeLinear(g, ys, yz)", {},
-            "its inputs must be images of one shape, as Conv 'f' is not quantized before it",
+            "its inputs must be of one shape, as Conv 'f' is not quantized before it",
         ),
     ],
 )  # fmt: skip
@@ -88,6 +88,19 @@ def test_refused_by_name(body, changes, reason, tmp_path):
     held = held_for(np.random.default_rng(5), "int8", 4, 1) | changes
     problems = Model.open(model_of(tmp_path, body, "int8", held, 1, 4)).reading.problems
     assert any(reason in problem for problem in problems), problems
+
+
+def test_one_spatial_dimension(tmp_path):
+    rng = np.random.default_rng(8)
+    held = held_for(rng, "int8", 6, 1)
+    held["w"] = held["w"][..., 1]
+    body = BODIES["with a Relu"].replace("GROUPS", "1").replace("[1, 1, 1, 1]", "[1, 1]")
+    path = write(tmp_path / "model.onnx", f"g (int8[1, 6, 40] a) => (int8[1, 6, 40] y) {{ {body} }}", held)
+    network = read_network(path)
+    x = rng.integers(-128, 128, (1, 6, 40)).astype(np.int8)
+    wanted = session(onnx.load(path)).run(["y"], {"a": x})[0].astype(int)
+    assert (network.golden({"a": x})["y"] != wanted).sum() <= 1
+    assert NetworkDesign(network).plan.image_cycles
 
 
 @pytest.mark.simulator

@@ -79,7 +79,7 @@ def conv(reader: Reader, node: NodeProto) -> Value:
     def line(gain: Gains, shift: Gains) -> Pending:
         layer = layer_of_line(node, x, sliding.columns, found, gain, shift)
         made, behind = sliding.convolution(layer), then(line, gain, shift)
-        return Pending(node=node, shape=shape, make=made, line=behind, plus=sliding.plus(found, gain, shift))
+        return Pending(node=node, shape=shape, make=made, line=behind, plus=sliding.plus(reader, found, gain, shift))
 
     if isinstance(value, ByChannel):
         return line(ones, real)
@@ -88,7 +88,9 @@ def conv(reader: Reader, node: NodeProto) -> Value:
     except BetweenMultiplesError:
         return line(ones, real)
     made = sliding.convolution(layer_of_sum(node, x, sliding.columns, found, whole))
-    return Pending(node=node, shape=shape, make=made, line=then(line, ones, real), plus=sliding.plus(found, ones, real))
+    return Pending(
+        node=node, shape=shape, make=made, line=then(line, ones, real), plus=sliding.plus(reader, found, ones, real)
+    )
 
 
 def _by_input(node: NodeProto, value: ByChannel, found: Parameters, outputs: int) -> Parameters:
@@ -155,27 +157,28 @@ class _Sliding:
 
         return lowered(self.node, self.x, self.shape, make)[1]
 
-    def plus(self, found: Parameters, gain: Gains, shift: Gains) -> Callable[[Tensor], Make]:
+    def plus(self, reader: Reader, found: Parameters, gain: Gains, shift: Gains) -> Callable[[Tensor], Make]:
         """Return what adds a tensor to gain * (sum of products) + shift, before it is quantized."""
 
         def adds(addend: Tensor) -> Make:
-            if len(self.shape) != len(self.outer_shape) or addend.shape != self.shape:
+            if addend.shape != self.outer_shape:
                 raise NotTakenError(
-                    f"its inputs must be images of one shape, as {label(self.node)} is not quantized before it, not "
+                    f"its inputs must be of one shape, as {label(self.node)} is not quantized before it, not "
                     f"{list(self.outer_shape)} and {list(addend.shape)}"
                 )
             if not (np.isfinite(gain) & (gain > 0)).all():
                 raise NotTakenError(f"the gain of each channel behind {label(self.node)} must be positive and finite")
             scaled = Parameters(scale=(found.scale * gain).astype(np.float32), zero_point=found.zero_point)
             layer = layer_of_sum(self.node, self.x, self.columns, scaled, None)
+            added = as_image(reader, self.node, addend)
 
             def make(y: Tensor) -> tuple[Node, ...]:
                 window, groups, sums = self.window, self.groups, layer(y)
                 return residual_sum(
-                    self.node, self.image, addend, y, window=window, groups=groups, layer=sums, bias=shift
+                    self.node, self.image, added, y, window=window, groups=groups, layer=sums, bias=shift
                 )
 
-            return make
+            return lowered(self.node, self.x, self.shape, make)[1]
 
         return adds
 
