@@ -17,9 +17,11 @@ from .bench import corner_of, trace
 
 BITS = 24
 ZERO_POINT = -3
+ROW_SUM_BITS = 18
+ROW_SUMS = -(1 << ROW_SUM_BITS - 1), (1 << ROW_SUM_BITS - 1) - 1
 
 
-def lane_of(schedule, index, *, rounding, residuals, rng):
+def lane_of(schedule, index, *, rounding, residuals, rng, cells="portable"):
     """(lane, constants by tile and step, whose columns are those of lane `index` of each tile)."""
     scales = [np.float32(2.0 ** rng.uniform(-18, -6)) for _ in range(schedule.column_tiles * schedule.interval)]
     requantization = Requantization.from_scales(scales, ZERO_POINT, INT8, rounding=rounding)
@@ -37,8 +39,8 @@ def lane_of(schedule, index, *, rounding, residuals, rng):
     tiles = [columns[tile * steps : (tile + 1) * steps] for tile in range(schedule.column_tiles)]
     tiles[-1] = tiles[-1][: schedule.row_beats(schedule.column_tiles - 1)]
     lane = DrainLane(
-        schedule, RequantizerConfig.of(requantization, 40), tiles, zero_point=ZERO_POINT, uses_row_sums=residuals,
-        index=index,
+        schedule, RequantizerConfig.of(requantization, 40, cells=cells), tiles, zero_point=ZERO_POINT, index=index,
+        row_sums=ROW_SUMS if residuals else None, cells=cells,
     )  # fmt: skip
     return lane, tiles, requantization
 
@@ -50,9 +52,19 @@ def lane_of(schedule, index, *, rounding, residuals, rng):
 @pytest.mark.parametrize("residuals", [False, True])
 @pytest.mark.parametrize("rounding", [Rounding.NEAR_TIE, Rounding.FLOOR])
 def test_every_output_in_its_cycle(k, n, rows, cols, residuals, rounding):
+    check_every_output(k, n, rows, cols, residuals=residuals, rounding=rounding)
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("cells", ["ecp5", "ecp5-lut", "gowin", "ice40"])
+def test_row_sums_in_cells(cells, tmp_path):
+    check_every_output(6, 5, 2, 4, residuals=True, rounding=Rounding.NEAR_TIE, cells=cells, folder=tmp_path)
+
+
+def check_every_output(k, n, rows, cols, *, residuals, rounding, cells="portable", folder=None):
     schedule = Schedule(k=k, n=n, config=ArrayConfig(rows=rows, cols=cols, accumulator_bits=BITS))
     rng = random.Random(n)
-    lane, tiles, requantization = lane_of(schedule, 0, rounding=rounding, residuals=residuals, rng=rng)
+    lane, tiles, requantization = lane_of(schedule, 0, rounding=rounding, residuals=residuals, rng=rng, cells=cells)
     interval, drain = schedule.interval, schedule.drain_cycles
     stimulus, wanted, reset_at = [{"start": 0} for _ in range(3)], {}, None
     handed_on = {}  # cycle -> row sum for the lane to the right
@@ -66,7 +78,7 @@ def test_every_output_in_its_cycle(k, n, rows, cols, residuals, rounding):
         tile = max(visit - 1, 0) % schedule.column_tiles
         batch_last = rng.random() < 0.5
         for row in range(rows):
-            row_sum = corner_of(rng, 18)
+            row_sum = corner_of(rng, ROW_SUM_BITS)
             for step in range(interval):
                 at = len(stimulus)
                 sums = [corner_of(rng, BITS - 1) for _ in range(interval)]
@@ -74,7 +86,7 @@ def test_every_output_in_its_cycle(k, n, rows, cols, residuals, rounding):
                 line = {"rst": 0, "start": starts, "sums": sums}
                 line["batch_last"] = batch_last if starts else rng.random() < 0.5
                 if residuals:
-                    line["row_sum"] = row_sum if step == 0 else corner_of(rng, 18)
+                    line["row_sum"] = row_sum if step == 0 else corner_of(rng, ROW_SUM_BITS)
                     if step == interval - 1:
                         handed_on[at + 1] = row_sum
                 stimulus.append(line)
@@ -88,7 +100,7 @@ def test_every_output_in_its_cycle(k, n, rows, cols, residuals, rounding):
         if rng.random() < 0.5:
             stimulus += [{"start": 0} for _ in range(rng.randrange(1, 5))]
     stimulus += [{"start": 0}] * lane.latency
-    for cycle, line in enumerate(trace(lane, stimulus)):
+    for cycle, line in enumerate(trace(lane, stimulus, cells=cells, folder=folder)):
         assert line["push"] == (cycle in wanted), cycle
         if line["push"]:
             assert (line["y"], line["flags"].last, line["flags"].tile_last) == wanted[cycle], cycle

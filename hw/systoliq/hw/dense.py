@@ -63,7 +63,7 @@ class Dense(wiring.Component):
     row is multiplied by the columns of its group only, so ``groups`` rows of A make one row of Y. ``cols`` must divide
     the columns of a group.
 
-    ``lane_cells`` are the cells of the requantizers' multipliers; by default, the array's cells. The hardware computes
+    ``lane_cells`` are the cells of the lanes' multipliers; by default, the array's cells. The hardware computes
     `MatMulLayer.canonical`, and ``requantization`` holds the constants of that layer.
 
     Raises ValueError if the accumulator cannot hold every sum that the layer can reach; sums modulo 2^32 (ONNX's int32)
@@ -114,7 +114,7 @@ class Dense(wiring.Component):
         self.array = SystolicArray(self.config.replace(cols=config.cols + self._ones), interval=self.schedule.interval)
         lanes = self.config if lane_cells is None else self.config.replace(cells=lane_cells)
         lane_config = requantizer_config(requantization, lanes, self.sum_bits)
-        self.lanes = [self._lane(lane_config, index) for index in range(self.schedule.lanes)]
+        self.lanes = [self._lane(lane_config, index, lanes.cells) for index in range(self.schedule.lanes)]
         y_shape = self.lanes[0].y.shape()
         self.result_buffer = ResultBuffer(
             y_shape,
@@ -157,7 +157,7 @@ class Dense(wiring.Component):
             f"{_INT32_BITS} (given: {have}), to get what ONNX defines"
         )
 
-    def _lane(self, lane_config: LaneRequantizerConfig, index: int) -> DrainLane:
+    def _lane(self, lane_config: LaneRequantizerConfig, index: int, cells: str) -> DrainLane:
         schedule, requantization = self.schedule, self.requantization
 
         def constants(column: int) -> ColumnConstants:
@@ -178,8 +178,9 @@ class Dense(wiring.Component):
             lane_config,
             per_tile,
             zero_point=0 if isinstance(requantization, Unscaled) else requantization.zero_point,
-            uses_row_sums=bool(self._ones),
             index=index,
+            row_sums=self.folding.row_sums if self._ones else None,
+            cells=cells,
         )
 
     @property

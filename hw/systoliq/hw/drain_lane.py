@@ -14,6 +14,7 @@ from systoliq.golden.formats import signed_bits
 from .counter import successor
 from .delay import delay
 from .hierarchy import place
+from .multiplier import WideMultiplier
 from .requantizers import LaneRequantizerConfig, lane_requantizer
 from .result_buffer import result_flags
 from .schedule import Schedule
@@ -40,8 +41,11 @@ class DrainLane(wiring.Component):
 
     ``start`` comes in the cycle in which ``sums[0]`` shows row 0; in the cycles after it the lane reads column 1, 2...
     of row 0, then row 1, as `SystolicArray` shows them. Tiles are counted, not announced. ``batch_last`` comes with the
-    ``start`` of a tile that ends a batch. ``row_sum`` holds the sum of row r of A when the lane begins row r, and
-    ``row_sum_next`` when the next lane does.
+    ``start`` of a tile that ends a batch.
+
+    ``row_sums`` are the least and the most that a row of A may sum to, if residuals are multiplied by these sums; then
+    ``row_sum`` holds the sum of row r when the lane begins row r, and ``row_sum_next`` when the next lane does. ``cells``
+    make these products; by default, those of ``schedule``.
 
     ``push`` marks ``y`` and its ``flags`` ``latency`` cycles after the sum was read.
 
@@ -56,15 +60,23 @@ class DrainLane(wiring.Component):
         constants: Sequence[Sequence[ColumnConstants]],
         *,
         zero_point: int,
-        uses_row_sums: bool,
         index: int,
+        row_sums: tuple[int, int] | None = None,
+        cells: str | None = None,
     ) -> None:
         self.schedule = schedule
         self.requantizer = lane_requantizer(requantizer)
         self.zero_point = zero_point
-        self.uses_row_sums = uses_row_sums
+        self.row_sums = row_sums
         self.kind = f"lane_{index}"
         self._table = self._constants(constants, schedule.config.cells)
+        self._row_sum_product: WideMultiplier | None = None
+        if row_sums:
+            least, most = row_sums
+            bits = min((most - least).bit_length(), len(self.requantizer.acc))
+            factors = len(self._table.residual), bits
+            kind = "row_sum_product_{}x{}".format(*factors)
+            self._row_sum_product = WideMultiplier(*factors, cells=cells or schedule.config.cells, kind=kind)
         self._choosing = max(select_cycles(schedule.interval), self._table.latency)
         accumulator = signed(schedule.config.word_bits)
         ports = {
@@ -75,21 +87,29 @@ class DrainLane(wiring.Component):
             "flags": Out(result_flags()),
             "y": Out(self.requantizer.y.shape()),
         }
-        if uses_row_sums:
+        if row_sums:
             ports |= {"row_sum": In(accumulator), "row_sum_next": Out(accumulator)}
         super().__init__(ports)
 
     @property
     def latency(self) -> int:
         """Choice of the column, product of the row sum where there is one, requantizer."""
-        return self._choosing + self.uses_row_sums + self.requantizer.latency
+        return self._choosing + self._correcting + self.requantizer.latency
+
+    @property
+    def _correcting(self) -> int:
+        """Cycles of the product of residual and row sum."""
+        return self._row_sum_product.latency if self._row_sum_product else 0
 
     def _constants(self, columns: Sequence[Sequence[ColumnConstants]], cells: str) -> ConstantTable:
         """The table of ``columns[tile][step]``, tiles a power of two of steps apart."""
         steps = 1 << (self.schedule.interval - 1).bit_length()
         entries = [column for tile in columns for column in [*tile, *[tile[-1]] * (steps - len(tile))]]
+        if self.row_sums:  # the product is that of the row sum less its least
+            least = self.row_sums[0]
+            entries = [dataclasses.replace(each, bias=each.bias - each.residual * least) for each in entries]
         shapes = {"bias": signed(signed_bits(*(column.bias for column in entries)))}
-        if self.uses_row_sums:
+        if self.row_sums:
             shapes["residual"] = signed(signed_bits(*(column.residual for column in entries)))
         shapes |= {name: getattr(self.requantizer, name).shape() for name in self.requantizer.constants}
         values = {name: [getattr(column, name) for column in entries] for name in shapes}
@@ -147,21 +167,25 @@ class DrainLane(wiring.Component):
         m.submodules.constants = place(constants, platform)
         m.d.comb += constants.index.eq(delay(m, index, self._choosing - constants.latency, name="constants_index"))
 
-        if self.uses_row_sums:
+        if self._row_sum_product and self.row_sums:
+            product = self._row_sum_product
+            m.submodules.row_sum_product = place(product, platform)
             held = Signal.like(self.row_sum, name="row_sum_held", reset_less=True)
             now = Signal.like(self.row_sum, name="row_sum_now")
             m.d.comb += [now.eq(Mux(step == 0, self.row_sum, held)), self.row_sum_next.eq(held)]
             m.d.sync += held.eq(now)
-            row_sum = delay(m, now, self._choosing, name="row_sum").as_signed()
-            correction = Signal(signed(len(constants.residual) + len(row_sum)), reset_less=True)
-            m.d.sync += correction.eq(constants.residual * row_sum)
-            bias = delay(m, constants.bias, 1, name="bias_delayed").as_signed()
-            m.d.comb += biased.eq(delay(m, chosen, 1, name="sum").as_signed() + bias - correction)
+            above_least = (now - self.row_sums[0])[: len(product.b)]
+            m.d.comb += [
+                product.a.eq(constants.residual),
+                product.b.eq(delay(m, above_least, self._choosing, name="row_sum")),
+            ]
+            total = (chosen + constants.bias)[: len(biased)]
+            m.d.comb += biased.eq(delay(m, total, product.latency, name="sum").as_signed() - product.product)
         else:
             m.d.comb += biased.eq(chosen + constants.bias)
 
         for name in requantizer.constants:
-            value = delay(m, getattr(constants, name), int(self.uses_row_sums), name=f"{name}_delayed")
+            value = delay(m, getattr(constants, name), self._correcting, name=f"{name}_delayed")
             m.d.comb += getattr(requantizer, name).eq(value)
         m.d.comb += [requantizer.acc.eq(biased), self.y.eq(requantizer.y)]
         if "zero_point" in requantizer.signature.members:

@@ -24,6 +24,8 @@ from systoliq.golden.formats import IntFormat, signed_bits
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.operand import Format
 
+from .centring import array_format
+
 __all__ = ["Folding", "fold"]
 
 
@@ -31,18 +33,26 @@ __all__ = ["Folding", "fold"]
 class Folding:
     """The weights that the array multiplies, and the constants that are added afterwards, per column of B.
 
-    ``weights`` is [K, N] in ``b_format``; ``bias`` and ``residual`` are [N] (int64).
+    ``weights`` is [K, N] in ``b_format``; ``bias`` and ``residual`` are [N] (int64). ``row_sums`` are the least and the
+    most that a row of A may sum to; 0 and 0 if no column has a residual.
     """
 
     b_format: Format
     weights: np.ndarray
     bias: np.ndarray
     residual: np.ndarray
+    row_sums: tuple[int, int] = (0, 0)
 
     @property
     def needs_row_sums(self) -> bool:
         """True if a column has a residual, which is multiplied by the row sums of A."""
         return bool(self.residual.any())
+
+    @property
+    def row_sum_factors(self) -> tuple[int, int]:
+        """Bits of both factors of the products of residuals and row sums: signed, and unsigned above the least sum."""
+        least, most = self.row_sums
+        return signed_bits(*self.residual.tolist()), (most - least).bit_length()
 
 
 def fold(layer: MatMulLayer, b_bits: int | None = None) -> Folding:
@@ -84,9 +94,12 @@ def _fold_to(layer: MatMulLayer, b_format: IntFormat) -> Folding:
     pivot = np.clip(zero_point, lowest, highest)
     a_zero_point = 0 if layer.takes_zero_points else int(np.asarray(layer.a_zero_point))
     bias = np.zeros(layer.n, np.int64) if layer.bias is None else np.asarray(layer.bias, dtype=np.int64)
+    residual = zero_point - pivot
+    a = array_format(layer)
     return Folding(
         b_format=b_format,
         weights=b - pivot,
         bias=bias - a_zero_point * (b - zero_point).sum(axis=0),
-        residual=zero_point - pivot,
+        residual=residual,
+        row_sums=(layer.k * a.min, layer.k * a.max) if residual.any() and isinstance(a, IntFormat) else (0, 0),
     )

@@ -95,9 +95,10 @@ class WideMultiplier(wiring.Component):
     Without ``pipelined``, there is only one register, behind the last addition.
     """
 
-    kind = "wide_multiplier"
-
-    def __init__(self, a_bits: int, b_bits: int, *, cells: str, pipelined: bool = True) -> None:
+    def __init__(
+        self, a_bits: int, b_bits: int, *, cells: str, pipelined: bool = True, kind: str = "wide_multiplier"
+    ) -> None:
+        self.kind = kind
         self._each = int(pipelined)
         self._in_tables = cells == "ecp5-lut"
         cells = _SAME.get(cells, cells)

@@ -13,7 +13,7 @@ from systoliq.hw.multiplier import cell_size
 from systoliq.hw.schedule import Schedule
 
 from ..choose import sum_bits
-from ..network.plan import cells_of_requantizer
+from ..network.plan import cells_of_requantizer, cells_of_row_sums
 from .options import LayerOptions
 
 if TYPE_CHECKING:
@@ -45,13 +45,17 @@ def largest_that_fits(layer: MatMulLayer, constants: object, hardware: LayerOpti
 
 
 def _cells(layer: MatMulLayer, constants: object, config: ArrayConfig, part: Target) -> int:
-    """Return the multiplier cells of `part` that the layer takes: its products, and a requantizer in each lane."""
+    """Return the multiplier cells of `part` that the layer takes: those of its products and its lanes."""
     if config.cells == LUT_CELLS or (config.cells == PLAIN_CELLS and part.family == "ice40"):
         return 0
-    columns = config.cols + fold(layer.canonical, config.b.bits).needs_row_sums
+    folding = fold(layer.canonical, config.b.bits)
+    columns = config.cols + folding.needs_row_sums
     products = -(-columns // 2) if config.cells in PACKED_BITS else columns
     products *= cell_size(*(each.bits + (not each.signed) for each in (config.a, config.b)), cells=config.cells)
-    if not isinstance(constants, Requantization):
-        return products
-    each = cells_of_requantizer(min(sum_bits(layer), _MOST_SUM_BITS), constants.multiplier_bits, config.cells)
+    bits, each = min(sum_bits(layer), _MOST_SUM_BITS), 0
+    if folding.needs_row_sums:
+        residual_bits, row_sum_bits = folding.row_sum_factors
+        each += cells_of_row_sums(residual_bits, min(row_sum_bits, bits), config.cells)
+    if isinstance(constants, Requantization):
+        each += cells_of_requantizer(bits, constants.multiplier_bits, config.cells)
     return products + each * Schedule(k=layer.k, n=layer.n, config=config).lanes

@@ -35,7 +35,7 @@ def _short(plan: Plan, estimates: Mapping[str, Estimate], part: Target, cells: s
     room = part.capacity
     if cells != "portable" and cells not in PACKED_BITS and plan.dsp > room.get("dsp", plan.dsp):
         requantizers = sum(stage.requantizer_dsp for stage in plan.stages)
-        share = f", {requantizers} of them for requantizers," if requantizers else ""
+        share = f", {requantizers} of them for requantizers and row sums," if requantizers else ""
         yield "dsp", f"{plan.dsp} multiplier cells{share} where there are {room['dsp']}"
     sites = sum(each.lut_sites for each in estimates.values())
     if sites / (1 + LUT_ERROR) > room.get("lut_sites", sites):

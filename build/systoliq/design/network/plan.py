@@ -19,6 +19,7 @@ from systoliq.hw.float32 import FLOAT32_BITS
 from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.mac import multipliers_of
 from systoliq.hw.multiplier import WideMultiplier
+from systoliq.hw.network.operator import Operator
 from systoliq.hw.network.operators import operator_of
 from systoliq.hw.network.parallelism import Parallelism
 from systoliq.markup import described
@@ -32,6 +33,7 @@ __all__ = [
     "Plan",
     "StagePlan",
     "cells_of_requantizer",
+    "cells_of_row_sums",
     "forms_of_stage",
     "lane_cells",
     "plan_for_budget",
@@ -56,7 +58,7 @@ def lane_cells(cells: str) -> str:
 @dataclass(frozen=True, kw_only=True)
 class StagePlan:
     """One stage: `image_cycles` from one image to the next if neither side waits; `dsp`: cells of the family that it
-    takes for products and requantizers, `requantizer_dsp` of them for requantizers.
+    takes for products and lanes, `requantizer_dsp` of them for lanes: requantizers, and products of row sums.
     """
 
     node: network.Node
@@ -222,7 +224,7 @@ def _smallest(plan: Plan, dsp: int, luts: int, cells: str) -> Plan:
     if placed := _placed(plan, dsp, UNLIMITED if family(cells) == "ice40" else luts, cells, pairs=False):
         return placed
     requantizers = sum(stage.requantizer_dsp for stage in plan.stages)
-    share = f", {requantizers} of them for requantizers" if requantizers else ""
+    share = f", {requantizers} of them for requantizers and row sums" if requantizers else ""
     raise InputError(
         f"multipliers must be at least {plan.dsp} for {len(plan.stages)} stages{share}, not {dsp}; what may help: more "
         "--multipliers, or a part that has them"
@@ -308,9 +310,7 @@ def _price(stage: StagePlan) -> tuple[int, int, int]:
 
 
 def _stage(node: network.Node, parallelism: Parallelism, cells: str, lanes_in: str | None = None) -> StagePlan:
-    factors = operator_of(node).requantizer_factors
-    requantizes_in = parallelism.lane_cells or lanes_in or lane_cells(cells)
-    each = 0 if not factors or _in_logic(requantizes_in, cells) else cells_of_requantizer(*factors, requantizes_in)
+    each = _cells_of_lane(operator_of(node), parallelism.lane_cells or lanes_in or lane_cells(cells), cells)
     return StagePlan(
         node=node,
         parallelism=parallelism,
@@ -321,6 +321,14 @@ def _stage(node: network.Node, parallelism: Parallelism, cells: str, lanes_in: s
     )
 
 
+def _cells_of_lane(operator: Operator[network.Node], chosen: str, cells: str) -> int:
+    """Multiplier cells of a lane in `chosen` cells: those of its requantizer, and of its product of row sums."""
+    if not (factors := operator.requantizer_factors) or _in_logic(chosen, cells):
+        return 0
+    row_sums = operator.row_sum_factors
+    return cells_of_requantizer(*factors, chosen) + (cells_of_row_sums(*row_sums, chosen) if row_sums else 0)
+
+
 def _in_logic(chosen: str, cells: str) -> bool:
     """True if `chosen` cells take no multiplier in a network of `cells`: plain logic next to iCE40's cells, for which
     Yosys infers no multiplier.
@@ -328,29 +336,31 @@ def _in_logic(chosen: str, cells: str) -> bool:
     return chosen == PLAIN_CELLS and family(cells) == "ice40"
 
 
-def _inferred(cells: str) -> int:
-    """Return the multipliers that Yosys infers for the row sums of a lane in the family of `cells`, at most."""
-    return FAMILIES[family(cells)].cells.row_sums if family(cells) in FAMILIES else 0
-
-
 def _cells_of_products(node: network.Node, parallelism: Parallelism, cells: str) -> int:
     """Multiplier cells of the products of a stage, without its requantizers'."""
     chosen = parallelism.cells or cells
-    row_sums = operator_of(node).needs_row_sums
-    inferred = row_sums * _inferred(cells) * operator_of(node).lanes(parallelism)
     if chosen == LUT_CELLS or _in_logic(chosen, cells):
-        return inferred
+        return 0
     if not operator_of(node).is_product:
         return operator_of(node).multipliers(parallelism)
-    columns = parallelism.cols + row_sums
+    columns = parallelism.cols + operator_of(node).needs_row_sums
     if chosen == PAIR_CELLS:
-        return -(-columns // 2) * parallelism.depth + inferred
-    return columns * multipliers_of(chosen, parallelism.depth) + inferred
+        return -(-columns // 2) * parallelism.depth
+    return columns * multipliers_of(chosen, parallelism.depth)
+
+
+def cells_of_requantizer(sum_bits: int, mantissa_bits: int, cells: str) -> int:
+    """Return the multiplier cells of a requantizer for sums of `sum_bits` and mantissas of `mantissa_bits`."""
+    return _cells_of_multiplier(min(sum_bits, FLOAT32_BITS + 1), mantissa_bits, cells)
+
+
+def cells_of_row_sums(residual_bits: int, row_sum_bits: int, cells: str) -> int:
+    """Return the multiplier cells of a lane's product of residual and row sum."""
+    return _cells_of_multiplier(residual_bits, row_sum_bits, cells)
 
 
 @functools.cache
-def cells_of_requantizer(sum_bits: int, mantissa_bits: int, cells: str) -> int:
-    """Return the multiplier cells of a requantizer for sums of `sum_bits` and mantissas of `mantissa_bits`."""
-    multiplier = WideMultiplier(min(sum_bits, FLOAT32_BITS + 1), mantissa_bits, cells=cells)
+def _cells_of_multiplier(a_bits: int, b_bits: int, cells: str) -> int:
+    multiplier = WideMultiplier(a_bits, b_bits, cells=cells)
     mark_used(multiplier)
     return multiplier.count

@@ -118,7 +118,6 @@ class Depthwise(wiring.Component):
             requantizer_config(self.requantization, self.config.replace(cells=self._lane_cells), sum_bits),
             [[constants(group * self.lanes + lane)] for group in range(self._groups)],
             zero_point=self.requantization.zero_point,
-            uses_row_sums=False,
             index=lane,
         )
 

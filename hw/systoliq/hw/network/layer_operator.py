@@ -103,8 +103,12 @@ class ProductOperator(LayerOperator[N_co]):
         return found
 
     @cached_property
-    def needs_row_sums(self) -> bool:
-        return fold(self.layer.canonical, self.layer.b_format.bits).needs_row_sums
+    def row_sum_factors(self) -> tuple[int, int] | None:
+        folding = fold(self.layer.canonical, self.layer.b_format.bits)
+        if not folding.needs_row_sums:
+            return None
+        residual_bits, row_sum_bits = folding.row_sum_factors
+        return residual_bits, min(row_sum_bits, self.requantizer_factors[0] if self.requantizer_factors else row_sum_bits)
 
     def schedule(self, parallelism: Parallelism) -> Schedule:
         """Return the tiles of the product."""

@@ -157,7 +157,12 @@ class Operator(ABC, Generic[N_co]):
     @property
     def needs_row_sums(self) -> bool:
         """True if a product needs the row sums of A, because weights less their zero points need more bits."""
-        return False
+        return self.row_sum_factors is not None
+
+    @property
+    def row_sum_factors(self) -> tuple[int, int] | None:
+        """Bits of both factors of the product of row sums in each lane; None without row sums."""
+        return None
 
     @property
     def layer(self) -> MatMulLayer | None:
