@@ -21,7 +21,7 @@ class Walker(wiring.Component):
     def __init__(self, counts, moves, start):
         self.counts, self.moves, self.start = counts, moves, start
         super().__init__(
-            {"step": In(1), "at": Out(BITS), "last": Out(len(counts)), "ends": Out(len(counts)), "outer": Out(8)}
+            {"step": In(1), "at": Out(BITS), "last": Out(len(counts)), "outer": Out(8)}
         )
 
     def elaborate(self, platform):
@@ -29,7 +29,6 @@ class Walker(wiring.Component):
         walk = Walk(m, self.counts, step=self.step, name="round")
         m.d.comb += self.at.eq(walk.place(self.moves, self.start, BITS, name="at"))
         m.d.comb += [self.last[level].eq(last) for level, last in enumerate(walk.last)]
-        m.d.comb += [self.ends[level].eq(walk.ends(level, name=f"ends_{level}")) for level in range(len(self.counts))]
         m.d.comb += self.outer.eq(walk.counts[-1].value)
         return m
 
@@ -48,7 +47,7 @@ def expected(counts, moves, start, steps):
         at = start + sum(moved(each, move) for each, move in zip(rounds, moves, strict=False))
         lasts = [all(t == c - 1 for t, c in zip(rounds[: i + 1], counts, strict=False)) for i in range(len(counts))]
         last = sum(x << i for i, x in enumerate(lasts))
-        found.append({"at": at % (1 << BITS), "last": last, "ends": last, "outer": rounds[-2]})
+        found.append({"at": at % (1 << BITS), "last": last, "outer": rounds[-2]})
     return found
 
 

@@ -37,8 +37,8 @@ class SumOfTables(wiring.Component):
 
     @property
     def latency(self) -> int:
-        """Table, sum, rounding, saturation."""
-        return self._tables[0].latency + 3
+        """Table, sum, [which way to round,] rounding, saturation."""
+        return self._tables[0].latency + 3 + (self.tables.shift > 0)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -51,8 +51,8 @@ class SumOfTables(wiring.Component):
         total = delay(m, words[0] + words[1], 1, name="sum").as_signed()
         rounded: Value = total
         if shift:
-            up = total[shift - 1] & (total[: shift - 1].any() | total[shift])
-            rounded = (total >> shift) + up
+            up = delay(m, total[shift - 1] & (total[: shift - 1].any() | total[shift]), 1, name="up")
+            rounded = delay(m, total >> shift, 1, name="floor").as_signed() + up
         rounded = delay(m, rounded, 1, name="rounded").as_signed()
         y = Signal(8, reset_less=True)
         m.d.sync += y.eq(Mux(rounded < output.min, output.min, Mux(rounded > output.max, output.max, rounded)))

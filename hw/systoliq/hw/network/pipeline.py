@@ -235,6 +235,7 @@ class Pipeline(wiring.Component):
         takers = self._takers(name)
         if takers == 1:
             return [given]
+        given = skid_stage(m, platform, given, name=f"fork_{owner}")
         fork = Fork(given.payload.shape(), ways=takers)
         m.submodules[f"fork_{owner}"] = place(fork, platform)
         wiring.connect(m, given, fork.i)
@@ -247,7 +248,7 @@ class Pipeline(wiring.Component):
     def _ways_timed(self, line: Timeline, name: str, given: Steps) -> list[Steps]:
         """The beats of the stream ``name`` for each of its takers."""
         takers = self._takers(name)
-        return [given] if takers == 1 else fork_timed(line, given, ways=takers)
+        return [given] if takers == 1 else fork_timed(line, skid_timed(line, given), ways=takers)
 
     def _behind_fifo(
         self, m: Module, platform: object, given: stream.Interface, waiting: int, label: str
@@ -269,7 +270,9 @@ class Pipeline(wiring.Component):
         fifo: Fifo | None,
         label: str,
     ) -> None:
-        """The stream ``given`` to its ``taker``: by registers, in its width, behind a FIFO where beats may wait."""
+        """The stream ``given`` to its ``taker``: by registers, in its width, behind a FIFO where beats may wait, whose
+        memory may be far from the taker.
+        """
         of = given.payload.data.shape().length
         given = skid_stage(m, platform, given, name=label)
         for gearbox in _gearboxes(of, taker):
@@ -279,7 +282,7 @@ class Pipeline(wiring.Component):
         if fifo is not None:
             m.submodules[f"fifo_{label}"] = place(fifo, platform)
             wiring.connect(m, given, fifo.i)
-            given = fifo.o
+            given = skid_stage(m, platform, fifo.o, name=f"fifo_{label}")
         wiring.connect(m, given, taker)
 
     def _lead_timed(self, line: Timeline, given: Steps, joint: Joint, index: int) -> Steps:
@@ -289,7 +292,8 @@ class Pipeline(wiring.Component):
             mark_used(gearbox)
             taken = gearbox.timed(line, taken)
         if joint.waiting and joint.waiting[index]:
-            taken = self._fifo(joint.port(index).payload.shape(), joint.waiting[index]).timed(line, taken)
+            fifo = self._fifo(joint.port(index).payload.shape(), joint.waiting[index])
+            taken = skid_timed(line, fifo.timed(line, taken))
         return taken
 
     def _lanes(self, name: str) -> int:

@@ -14,7 +14,8 @@ __all__ = ["Walk", "numbered"]
 class Walk:
     """Nested loops of ``counts`` rounds, the innermost first, repeated forever; each ``step`` advances it.
 
-    ``last[i]`` says that loop i and all within it are in their last rounds, and ``counts[i]`` is its `Count`.
+    ``last[i]``, a register, says that loop i and all within it are in their last rounds. ``counts[i]`` is the `Count` of
+    loop i.
     """
 
     def __init__(self, m: Module, counts: Sequence[int], *, step: Value, name: str) -> None:
@@ -25,23 +26,26 @@ class Walk:
         self.last: list[Value] = []
         inner: Value = Const(1, 1)
         for level, rounds in enumerate(counts):
-            counted = count(m, rounds, when=step & inner, name=f"{name}_{level}")
-            inner = inner & counted.last
-            self.counts.append(counted)
+            self.counts.append(count(m, rounds, when=step & inner, name=f"{name}_{level}"))
+            inner = self._last(level, name=f"{name}_{level}_ends")
             self.last.append(inner)
 
-    def ends(self, level: int, *, name: str) -> Signal:
-        """A register that is ``last[level]``: it is made ready a step before."""
-        rounds = self._rounds[: level + 1]
-        ends = Signal(name=name, init=all(count == 1 for count in rounds))
-        moving = [index for index, count in enumerate(rounds) if count > 1]
-        if moving:
-            first, *others = moving
-            comes = self.counts[first].value == rounds[first] - 2  # the last step but one
-            for index in others:
-                comes = comes & self.counts[index].last
-            with self._m.If(self._step):
-                self._m.d.sync += ends.eq(comes)
+    def _last(self, level: int, *, name: str) -> Value:
+        """``last[level]``: it is made ready a step before."""
+        moving = [index for index in range(level + 1) if self._rounds[index] > 1]
+        if not moving:
+            return Const(1, 1)
+        first, *others = moving
+        if not others:
+            return self.counts[first].last
+        if level not in others:
+            return self.last[level - 1]
+        ends = Signal(name=name)
+        comes = self.counts[first].value == self._rounds[first] - 2  # the last step but one
+        for index in others:
+            comes = comes & self.counts[index].last
+        with self._m.If(self._step):
+            self._m.d.sync += ends.eq(comes)
         return ends
 
     def place(self, moves: Sequence[int | Sequence[int]], start: int, bits: int, *, name: str) -> Signal:

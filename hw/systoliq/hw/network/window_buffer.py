@@ -120,7 +120,7 @@ class WindowBuffer(wiring.Component):
         out = memory_readout(m, available=reading, ready=self.o.ready, latency=rams[0].latency)
         loops = windows.loops(self.words, self.taps)
         walk = Walk(m, [loop.count for loop in loops], step=out.fetch, name="round")
-        row_ends, image_ends = walk.ends(len(loops) - 2, name="row_ends"), walk.last[-1]
+        row_ends, image_ends = walk.last[-2:]
         m.d.comb += begins.eq(granted & (~reading | (out.fetch & row_ends)))
         with m.If(begins):
             m.d.sync += reading.eq(1)
