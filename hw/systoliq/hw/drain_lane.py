@@ -44,8 +44,8 @@ class DrainLane(wiring.Component):
     ``start`` of a tile that ends a batch.
 
     ``row_sums`` are the least and the most that a row of A may sum to, if residuals are multiplied by these sums; then
-    ``row_sum`` holds the sum of row r when the lane begins row r, and ``row_sum_next`` when the next lane does. ``cells``
-    make these products; by default, those of ``schedule``.
+    ``row_sum`` holds the sum of row r when the lane begins row r, and ``row_sum_next`` when the next lane does. The
+    products are made in ``cells``; by default, those of ``schedule``.
 
     ``push`` marks ``y`` and its ``flags`` ``latency`` cycles after the sum was read.
 

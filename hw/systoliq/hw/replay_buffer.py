@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Const, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -70,6 +70,14 @@ class ReplayBuffer(wiring.Component):
         out = memory_readout(m, available=complete.any, ready=self.o.ready, latency=ram.latency)
         beat = count(m, self.beats, when=out.fetch, name="beat")
         repeat = count(m, self.times, when=out.fetch & beat.last, name="repeat")
+        ends = Signal(init=self.beats * self.times == 1)  # the last beat of the last repetition: known a beat before
+        comes: Value = Const(1, 1)
+        if self.beats > 1:
+            comes = (beat.value == self.beats - 2) & repeat.last
+        elif self.times > 1:
+            comes = repeat.value == self.times - 2
+        with m.If(out.fetch):
+            m.d.sync += ends.eq(comes)
         at = Signal(range(depth))
         bank = Signal()
         m.d.comb += [
@@ -78,7 +86,7 @@ class ReplayBuffer(wiring.Component):
             ram.show.eq(out.show),
             self.o.valid.eq(out.valid),
             self.o.payload.eq(ram.read_data),
-            freed.eq(out.fetch & beat.last & repeat.last),
+            freed.eq(out.fetch & ends),
         ]
         with m.If(out.fetch):
             m.d.sync += at.eq(at + 1)

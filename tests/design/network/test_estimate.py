@@ -199,7 +199,7 @@ def test_products_of_narrow_operands(row):
 
 
 ON_ICE40 = {
-    "convolution0": (4, 2, (), 2045, 8),
+    "convolution0": (4, 2, (), 1684, 8),
     "convolution1": (1, 1, (), 1005, 2),
     "multiplication2": (1, 1, (512, 512), 563, 5),
     "concatenation3": (1, 1, (512, 512), 281, 5),
@@ -207,7 +207,7 @@ ON_ICE40 = {
     "table5": (1, 1, (), 88, 2),
     "convolution6": (1, 1, (), 986, 4),
     "move7": (1, 1, (), 177, 2),
-    "convolution8": (2, 1, (), 1458, 12),
+    "convolution8": (2, 1, (), 1139, 12),
     "wholeaverage9": (1, 1, (), 512, 3),
 }
 

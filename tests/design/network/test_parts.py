@@ -15,7 +15,6 @@ from systoliq.cli.board_design import board_design
 from systoliq.design import NetworkOptions
 from systoliq.design.network import NetworkDesign
 from systoliq.errors import InputError
-from systoliq.hw.network.operators import operator_of
 from systoliq.synth import open_target
 
 from ...hw.network import small_networks as small
@@ -71,7 +70,7 @@ def test_an_up5k_holds_three_layers_with_requantizers_in_logic_and_in_cells():
 
 
 def test_requantizers_are_named_where_cells_are_short():
-    with pytest.raises(InputError, match=r"at least 33 for 3 stages, 27 of them for requantizers and row sums, not 4; "):
+    with pytest.raises(InputError, match=r"at least 33 for 3 stages, 27 of them for requantizers and row sums, not 4"):
         on("gowin-gw1nr9", multipliers=4)
 
 

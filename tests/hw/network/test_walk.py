@@ -20,9 +20,7 @@ BITS = 9
 class Walker(wiring.Component):
     def __init__(self, counts, moves, start):
         self.counts, self.moves, self.start = counts, moves, start
-        super().__init__(
-            {"step": In(1), "at": Out(BITS), "last": Out(len(counts)), "outer": Out(8)}
-        )
+        super().__init__({"step": In(1), "at": Out(BITS), "last": Out(len(counts)), "outer": Out(8)})
 
     def elaborate(self, platform):
         m = Module()

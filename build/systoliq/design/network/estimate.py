@@ -37,6 +37,7 @@ _OF_TREE = 2  # bits that sums of products have more than they, on average
 _FEW_BITS = 4  # of a factor, which needs no multiplier
 _OF_AVERAGE = 0.5  # of a lane: it has no bias, and one factor for all sums
 _FIFO = 90  # its flow control
+_PLAIN_ROW_SUMS = 250  # of the products of row sums in plain logic
 _STEPS = 100  # of a multiplication's estimate and threshold in a lane, beyond its product
 _REAL_SUM = 400  # of a lane that adds in float32, beyond the product of its estimate
 _PARTS = {
@@ -83,7 +84,12 @@ def estimate(
         sizes = dataclasses.replace(sizes, lane_bit=0, varying_bit=0)
     if (parallelism.lane_cells or lane_cells(cells)) == PLAIN_CELLS:
         plain = sizes.plain_bit
-        sizes = dataclasses.replace(sizes, lane_bit=sizes.lane_bit + plain, varying_bit=sizes.varying_bit + plain)
+        sizes = dataclasses.replace(
+            sizes,
+            lane_bit=sizes.lane_bit + plain,
+            varying_bit=sizes.varying_bit + plain,
+            row_sums=sizes.row_sums + _PLAIN_ROW_SUMS,
+        )
     operator = operator_of(node)
     memories = list(operator.memories(parallelism, waiting, cells))
     count = sum(_beside_blocks(memory, cells, sizes) for memory in memories)

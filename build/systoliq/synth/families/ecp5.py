@@ -75,7 +75,6 @@ ECP5 = Family(
     ),
     cells=Cells(
         multipliers={"MULT18X18D": 1, "ALU54B": 1},
-        row_sums=2,
         memories={"DP16KD": 1},
         carries={"CCU2C": 2},
         tables={"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 6},  # memory takes 4, its write port the inputs of 2 more

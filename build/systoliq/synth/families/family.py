@@ -20,8 +20,6 @@ class Cells:
     ----------
     multipliers
         in units of the part's smallest multiplier that is counted.
-    row_sums
-        multipliers that Yosys infers for the row sums of a requantizing lane, at most, as seen in its netlists.
     memories
         in memory blocks.
     carries
@@ -33,7 +31,6 @@ class Cells:
     """
 
     multipliers: Mapping[str, int] = field(default_factory=dict)
-    row_sums: int = 0
     memories: Mapping[str, int] = field(default_factory=dict)
     carries: Mapping[str, int] = field(default_factory=dict)
     tables: Mapping[str, int] = field(default_factory=dict)

@@ -76,7 +76,7 @@ GATEMATE = Family(
         lane_bit=0.5,
         varying_bit=0.7,
         plain_bit=0.95,
-        row_sums=700,
+        row_sums=450,
         constant_bit=1.9,
         written_bit=16,
     ),

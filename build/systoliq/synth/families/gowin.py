@@ -50,7 +50,6 @@ GOWIN = Family(
     ),
     cells=Cells(
         multipliers=_MULTIPLIERS,
-        row_sums=2,
         memories=dict.fromkeys(("SP", "SPX9", "SDPB", "SDPX9B", "DPB", "DPX9B", "pROM", "pROMX9"), 1),
         carries={"ALU": 1},
         tables={

@@ -70,7 +70,7 @@ ICE40 = Family(
         lane_bit=1,
         varying_bit=1,
         plain_bit=1.2,
-        row_sums=400,
+        row_sums=150,
         constant_bit=1,
         written_bit=16,
     ),

@@ -96,7 +96,6 @@ NEXUS = Family(
             "MULTADDSUB9X9WIDE": 4,
         },
         memories=dict.fromkeys(("DP16K", "PDP16K", "PDPSC16K"), 1),
-        row_sums=3,
         carries={"CCU2": 2},
         tables={"LUT4": 1, "WIDEFN9": 2, "CCU2": 2, "DPR16X4": 6},  # memory: 4, and its write port takes 2
         registers=("FD1P3",),

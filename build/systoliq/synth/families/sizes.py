@@ -63,7 +63,8 @@ class Sizes:
     plain_bit
         what such a bit takes in addition if the product is plain logic.
     row_sums
-        the sums of rows of A, for weights that need more than 8 bits without their zero point.
+        the sums of rows of A, for weights that need more than 8 bits without their zero point, and their products
+        unless these are plain logic.
     constant_bit, written_bit, joined_bit
         a bit of 16 constant words; of words that are written; and a bit that joins two memories of written words.
     """

@@ -108,7 +108,8 @@ class ProductOperator(LayerOperator[N_co]):
         if not folding.needs_row_sums:
             return None
         residual_bits, row_sum_bits = folding.row_sum_factors
-        return residual_bits, min(row_sum_bits, self.requantizer_factors[0] if self.requantizer_factors else row_sum_bits)
+        sum_bits, _ = self.requantizer_factors or (row_sum_bits, 0)
+        return residual_bits, min(row_sum_bits, sum_bits)
 
     def schedule(self, parallelism: Parallelism) -> Schedule:
         """Return the tiles of the product."""

@@ -14,8 +14,8 @@ __all__ = ["Walk", "numbered"]
 class Walk:
     """Nested loops of ``counts`` rounds, the innermost first, repeated forever; each ``step`` advances it.
 
-    ``last[i]``, a register, says that loop i and all within it are in their last rounds. ``counts[i]`` is the `Count` of
-    loop i.
+    ``last[i]``, a register, says that loop i and all loops within it are in their last rounds; ``counts[i]`` is the
+    `Count` of loop i.
     """
 
     def __init__(self, m: Module, counts: Sequence[int], *, step: Value, name: str) -> None:
