@@ -11,6 +11,8 @@ import pytest
 
 from systoliq.golden.formats import INT8, UINT8
 from systoliq.golden.network.sum_tables import SumTables
+from systoliq.hw.dma.list_player import Opcode
+from systoliq.hw.dma.registers import BASE, VECTOR_REGISTERS
 from systoliq.hw.dma.vector_commands import VectorOperation, VectorPlacement, vector_commands
 from systoliq.hw.engine import EngineConfig
 from systoliq.sim.engine.dma_engine import MemoryImage, SimulatedDmaEngine
@@ -129,3 +131,52 @@ def test_errors_of_memory_are_reported_and_the_next_list_is_right():
             found.check(outcome, 0)
         wanted, before = memory_after(work, operations[:-1] if which == "beyond" else operations), work.memory
         assert all(now in (old, new) for now, old, new in zip(outcome.memory, before, wanted, strict=True))
+
+
+def test_a_command_before_the_one_before_has_ended_is_refused_and_the_next_list_is_right():
+    found, image = engine(4), MemoryImage(3)
+    operations = operations_of(image, np.random.default_rng(3), 2, 4, ragged=False)
+    work = prepared(found, image, operations, limit=50_000)
+    words = np.frombuffer(work.memory[work.address :][: work.length], "<u4").tolist()
+    (register,) = VECTOR_REGISTERS
+    start = Opcode.WRITE << 30 | (BASE + register.offset)
+    at = words.index(start)
+    hasty = np.asarray([*words[: at + 2], start, words[at + 1], *words[at + 2 :]], "<u4").tobytes()
+    memory = bytearray(work.memory) + bytes(8)
+    memory[work.address : work.address + len(hasty)] = hasty
+    before = [work.before[0], (work.before[1][0], len(hasty) - 1), *work.before[2:]]
+    wrong = dataclasses.replace(work, memory=bytes(memory), before=before, length=len(hasty))
+    outcome, last = found.simulate([wrong, work])
+    with pytest.raises(SimulationError, match=f"the list was given up at word {at + 4}: REFUSED"):
+        found.check(outcome, 0)
+    assert outcome.recovered
+    found.check(last, 0)
+    assert last.memory == memory_after(work, operations)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bus_bytes", BUSES)
+def test_many_lists(bus_bytes):
+    """With random stalls, and an error of memory in about every tenth: right or reported, never hung."""
+    found, rng, given = engine(bus_bytes), random.Random(bus_bytes), []
+    for index in range(120):
+        image, numbers = MemoryImage(index), np.random.default_rng(1000 * bus_bytes + index)
+        operations = operations_of(image, numbers, rng.randrange(1, 6), bus_bytes, ragged=index % 2 == 0)
+        stalls = [rng.choice([0, 0, 0.3, 0.7]) for _ in range(4)]
+        work = prepared(found, image, operations, stalls=stalls, seed=index, limit=100_000)
+        broken = rng.random() < 0.1
+        if broken:
+            at = getattr(operations[0][1], rng.choice(["a", "y", "a_table"]))  # the first, whose tables are read
+            work = dataclasses.replace(work, broken=[(at, at + 1)])
+        given.append((operations, work, broken))
+    for (operations, work, broken), outcome in zip(given, found.simulate([each[1] for each in given]), strict=True):
+        assert outcome.recovered
+        assert not outcome.timed_out
+        wanted = memory_after(work, operations)
+        if broken:
+            with pytest.raises(SimulationError, match="memory answered with an error"):
+                found.check(outcome, 0)
+            assert all(now in (old, new) for now, old, new in zip(outcome.memory, work.memory, wanted, strict=True))
+        else:
+            found.check(outcome, 0)
+            assert outcome.memory == wanted

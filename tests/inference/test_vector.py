@@ -40,7 +40,7 @@ def one_list(program, run, tensors):
     first, last = (program.steps[number - 1] for number in (run.steps[0], run.steps[-1]))
     (operation,) = first.operations
     given = np.ascontiguousarray(tensors[first.sketch.step.node.input[0]])
-    y = last.operations[0].y
+    y = last.y if isinstance(last, VectorInMemory) else last.operations[0].y
     with EngineMemory(SimulatedDmaEngine(CONFIG, bus_bytes=8), program.memory, stalls=0.1) as memory:
         played = memory.play(
             run.address, run.size, jobs=run.jobs, limit=200_000, reads=[(y.address, y.stride * y.rows)],
@@ -76,6 +76,27 @@ def test_a_residual_network_needs_the_host_at_its_float_edges_only(form, types, 
         one_list(program, run, session.tensors)
         == session.tensors[program.products[-1].sketch.step.node.output[0]].tobytes()
     )
+
+
+SIGMOID = """g (uint8[1, 4, 6] x) => (uint8[1, 4, 6] y) {
+    p = QLinearMatMul (x, s, z, w, s, z, s, z)
+    y = com.microsoft.QLinearSigmoid (p, s, z, t, z) }"""
+
+
+def test_one_list_that_ends_with_a_step_of_the_unit(tmp_path):
+    rng = np.random.default_rng(1)
+    constants = {"w": rng.integers(0, 30, (6, 6)).astype(np.uint8), "z": np.uint8(7)}
+    constants |= {"s": np.float32(0.1), "t": np.float32(0.004)}
+    path = write(tmp_path / "model.onnx", SIGMOID, constants)
+    program = compile_onnx(path, CONFIG, bus=64).program
+    session = EngineSession(path, CONFIG, bus=64)
+    feed = {"x": rng.integers(0, 256, (1, 4, 6)).astype(np.uint8)}
+    session.run(None, feed)
+    session.report.check()
+    (run,), (step,) = program.runs, program.vectors
+    assert (run.steps, run.jobs) == ((1, 2), 1)
+    found = one_list(program, run, session.tensors | feed)
+    assert found == session.tensors[step.sketch.step.output].tobytes()
 
 
 def test_a_unit_needs_a_memory(tmp_path):

@@ -38,7 +38,7 @@ def _run(steps: list[Product | VectorInMemory]) -> Run:
         steps=tuple(step.number for step in steps),
         address=lists[0][0].address,
         size=sum(buffer.size for buffer, _ in lists),
-        jobs=lists[-1][1],
+        jobs=next((jobs for _, jobs in reversed(lists) if jobs), 0),  # each list of jobs counts from 0
     )
 
 
