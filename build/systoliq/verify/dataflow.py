@@ -10,19 +10,19 @@ of data). A condition, an index or an address that depends on data makes all bit
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from .bits import CLEAN, Bits, carried, computed
 from .cell_pins import CELL_OUTPUTS
-from .expression import Binary, Call, Concat, Constant, Expression, Name, Signed, Ternary, Unary, UnreadableError
+from .expression import Binary, Call, Concat, Constant, Expression, Name, Signed, Ternary, Unary, UnreadableError, walk
 from .machine import is_ram_of_cells
 from .modules import Assignment, Instance, Module
 from .syntax import CLOCK
 from .translate import is_signed
 from .widths import COMPARISONS, LOGICAL, SHIFTS, function_of, width_of
 
-__all__ = ["DataFlow", "Flow", "data_flow", "walk"]
+__all__ = ["DataFlow", "Flow", "data_flow"]
 
 _CONTROL = re.compile(r"(\w+__|[ms]_axis_\w+_t)(valid|ready|last)|error|rst")
 _STREAM = re.compile(r"\w+__payload")
@@ -42,13 +42,17 @@ class Flow:
 
     `faults` are control signals that depend on data, and data that is computed where it must be moved; `decisions` are
     the modules in which data decides, and `logic` those in which it is compared, inverted or combined bit by bit: all
-    but sums, differences, products and copies.
+    but sums, differences, products and copies. `nets` has the bits of the nets in the module that depend on data, and
+    `inner` the flows of the instances that data reaches; `bits_in` gives the bits of an expression in a context.
     """
 
     outputs: dict[str, Bits]
     faults: frozenset[str] = frozenset()
     decisions: frozenset[str] = frozenset()
     logic: frozenset[str] = frozenset()
+    nets: Mapping[str, Bits] = field(default_factory=dict)
+    inner: Mapping[str, Flow] = field(default_factory=dict)
+    bits_in: Callable[[Expression, int, bool], Bits] = lambda expression, width, signed: CLEAN
 
 
 def data_flow(modules: Mapping[str, Module], name: str, moves: Iterable[str] = ()) -> Flow:
@@ -123,7 +127,7 @@ class _Analysis:
             *self._module.assignments, *self._module.clocked, *self._module.instances.values(),
         ]  # fmt: skip
         for item in items:
-            for name in set(_names(self._module, item)):
+            for name in set(_names(item)):
                 readers.setdefault(name, []).append(item)
         waiting = dict.fromkeys(item for name in self._bits for item in readers.get(name, ()))
         while waiting:
@@ -188,7 +192,8 @@ class _Analysis:
             decides += each.decisions
             logic += each.logic
         outputs = {port: self._bits.get(port, CLEAN) for port in module.outputs}
-        return Flow(outputs, frozenset(faults), frozenset(decides), frozenset(logic))
+        found = frozenset(faults), frozenset(decides), frozenset(logic)
+        return Flow(outputs, *found, self._bits, self._results, self._in)
 
     def _control(self) -> Iterator[str]:
         """The control signals that depend on data."""
@@ -211,7 +216,7 @@ class _Analysis:
 
     def _addresses(self, memory: str) -> Iterator[Expression | None]:
         for item in (*self._module.assignments, *self._module.clocked):
-            for each in walk(self._module, item.value):
+            for each in walk(item.value):
                 if isinstance(each, Name) and each.name == memory:
                     yield each.low
 
@@ -219,7 +224,7 @@ class _Analysis:
         """True if data chooses, for each place where something is chosen."""
         for item in (*self._module.assignments, *self._module.clocked):
             yield self._decides(item.condition)
-            for each in walk(self._module, item.value):
+            for each in walk(item.value):
                 match each:
                     case Ternary(condition, _, _):
                         yield self._decides(condition)
@@ -236,7 +241,7 @@ class _Analysis:
                 [*item.ports.values()] if isinstance(item, Instance) else [item.value, item.condition]
             )
             for expression in read:
-                for each in walk(self._module, expression):
+                for each in walk(expression):
                     match each:
                         case Unary(operator, operand) if operator not in "+-":
                             yield self._decides(operand)
@@ -350,7 +355,8 @@ class _Analysis:
 def _ram(module: Module, inputs: Mapping[str, Bits]) -> Flow:
     """A block RAM of vendor cells, which is taken to be one."""
     faults = [f"module {module.name}: {port} depends on data" for port in _RAM_CONTROL if inputs.get(port, CLEAN).data]
-    return Flow({"read_data": inputs.get("write_data", CLEAN)}, frozenset(faults))
+    outputs = {"read_data": inputs.get("write_data", CLEAN)}
+    return Flow(outputs, frozenset(faults), nets={**inputs, **outputs})
 
 
 def _address(module: Module, target: Expression) -> Expression | None:
@@ -362,33 +368,12 @@ def _is_clock(expression: Expression) -> bool:
     return isinstance(expression, Name) and expression.name == CLOCK
 
 
-def walk(module: Module, expression: Expression | None) -> Iterator[Expression]:
-    """The expression and all within it."""
-    if expression is None:
-        return
-    yield expression
-    match expression:
-        case Name(_, low, _):
-            yield from walk(module, low)
-        case Unary(_, operand) | Signed(operand, _):
-            yield from walk(module, operand)
-        case Binary(_, left, right):
-            yield from walk(module, left)
-            yield from walk(module, right)
-        case Ternary(condition, yes, no):
-            for each in (condition, yes, no):
-                yield from walk(module, each)
-        case Concat(parts) | Call(_, parts):
-            for each in dict.fromkeys(parts):
-                yield from walk(module, each)
-
-
-def _names(module: Module, item: Assignment | Instance) -> Iterator[str]:
+def _names(item: Assignment | Instance) -> Iterator[str]:
     """The nets and memories that an assignment or an instance reads."""
     read: list[Expression | None] = list(item.ports.values()) if isinstance(item, Instance) else [
         item.value, item.condition, *([item.target.low] if isinstance(item.target, Name) else []),
     ]  # fmt: skip
     for expression in read:
-        for each in walk(module, expression):
+        for each in walk(expression):
             if isinstance(each, Name):
                 yield each.name

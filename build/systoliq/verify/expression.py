@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 __all__ = [
     "Binary", "Call", "Concat", "Constant", "Expression", "Name", "Signed", "Ternary", "Unary", "UnreadableError",
+    "walk",
 ]  # fmt: skip
 
 
@@ -81,3 +83,24 @@ class Call:
 
 
 Expression = Constant | Name | Unary | Binary | Ternary | Concat | Signed | Call
+
+
+def walk(expression: Expression | None) -> Iterator[Expression]:
+    """The expression and all within it."""
+    if expression is None:
+        return
+    yield expression
+    match expression:
+        case Name(_, low, _):
+            yield from walk(low)
+        case Unary(_, operand) | Signed(operand, _):
+            yield from walk(operand)
+        case Binary(_, left, right):
+            yield from walk(left)
+            yield from walk(right)
+        case Ternary(condition, yes, no):
+            for each in (condition, yes, no):
+                yield from walk(each)
+        case Concat(parts) | Call(_, parts):
+            for each in dict.fromkeys(parts):
+                yield from walk(each)

@@ -6,6 +6,7 @@ an order in which each value is known before it is used. It shares nothing with 
 
 from __future__ import annotations
 
+import functools
 import graphlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,12 +17,12 @@ import numpy as np
 
 from .cell_pins import CELL_OUTPUTS
 from .expression import Concat, Constant, Expression, Name, UnreadableError
-from .modules import Module
+from .modules import Assignment, Instance, Module
 from .syntax import CLOCK
 from .translate import Translator
 from .widths import width_of
 
-__all__ = ["Machine", "UntranslatableError", "is_ram_of_cells"]
+__all__ = ["Machine", "Piece", "UntranslatableError", "is_ram_of_cells"]
 
 _MOST_NODES = 200_000  # statements of a flattened network
 _RAM_INPUTS = frozenset({CLOCK, "write", "write_address", "write_data", "read", "read_address", "show"})
@@ -44,7 +45,8 @@ class _Flat:
         default_factory=dict
     )  # variable: name, initial, width, next
     memories: dict[str, tuple[str, list[int]]] = field(default_factory=dict)  # variable: name, words
-    writes: list[str] = field(default_factory=list)
+    writes: dict[str, list[str]] = field(default_factory=dict)  # variable of the memory: statements
+    missing: dict[str, str] = field(default_factory=dict)  # variable: why nothing gives it
 
 
 class Machine:
@@ -52,8 +54,10 @@ class Machine:
 
     Bits that the text leaves unknown are `unknown`, 0 or 1. A block RAM that is made of cells is taken to be one:
     `assumed` has the names of these modules. Nets within, which `observed` names by their instance ("a.b.") and name,
-    are shown after the outputs.
+    are shown after the outputs. What neither these nor the outputs depend on is left out, also from the state.
     """
+
+    _more_inputs: Sequence[str] = ()  # beside the ports
 
     def __init__(
         self,
@@ -68,13 +72,13 @@ class Machine:
         self._count = 0
         self.assumed: set[str] = set()
         module = modules[top]
-        self.inputs = sorted(module.inputs - {CLOCK})
+        ports = sorted(module.inputs - {CLOCK})
+        self.inputs = [*ports, *self._more_inputs]
         self.outputs = sorted(module.outputs)
-        for name in self.inputs:
-            self._flat.parts["", name] = [(0, module.wires[name].width, f"i_{name}")]
+        for name in ports:
+            self._part("", name, 0, module.wires[name].width, f"i_{name}")
         self._declare("", module)
         self._define("", module)
-        self._registers = list(self._flat.registers)
         self._step = self._compiled(module)
         self.reset_to_power_up()
 
@@ -124,11 +128,16 @@ class Machine:
             held = [0] * count
             for at, word in words.items() if isinstance(words, dict) else enumerate(np.asarray(words).tolist()):
                 held[at] = int(word)
-            self._flat.memories[self._variable()] = (f"{path}{name}", held)
-            self._flat.parts[path, name] = [(0, 0, f"v{self._count}")]
+            variable, width = self._part(path, name, 0, 0), module.wires[name].width
+            held = [self._initial(variable, word, width) for word in held]
+            self._flat.memories[variable] = (f"{path}{name}", held)
         for instance in module.instances.values():
             if instance.kind in CELL_OUTPUTS:
-                raise UntranslatableError(f"module {module.name} has a cell {instance.kind}")
+                for port in instance.ports.keys() & CELL_OUTPUTS[instance.kind].keys():
+                    for part, low, width in _parts(module, instance.ports[port]):
+                        variable = self._part(path, part, low, width)
+                        self._flat.missing[variable] = f"module {module.name} has a cell {instance.kind}"
+                continue
             placed = self._modules[instance.kind]
             inner = f"{path}{instance.name}."
             for port in sorted(placed.inputs - {CLOCK}):
@@ -143,57 +152,95 @@ class Machine:
                     for part, low, width in _parts(module, target):
                         self._part(path, part, low, width)
 
-    def _part(self, path: str, name: str, low: int, width: int) -> None:
-        self._flat.parts.setdefault((path, name), []).append((low, width, self._variable()))
+    def _part(self, path: str, name: str, low: int, width: int, variable: str = "") -> str:
+        """Give some bits of a net a variable, by default a new one."""
+        variable = variable or self._variable()
+        self._flat.parts.setdefault((path, name), []).append((low, width, variable))
+        return variable
+
+    def _initial(self, variable: str, value: int, width: int) -> int:
+        """The integer that a register or a word of a memory holds at power-up."""
+        return value
+
+    def _overlaps(self, path: str, name: str, low: int, width: int) -> Iterator[Piece]:
+        """The pieces of variables that some bits of a net consist of."""
+        covered, end = 0, low + width
+        for at, size, variable in self._flat.parts.get((path, name), ()):
+            first, last = max(at, low), min(at + size, end)
+            if first < last:
+                covered += last - first
+                yield Piece(variable, first - at, last - first, size, first - low)
+        if covered != width:
+            raise UntranslatableError(f"{path}{name} is not driven in all bits")
 
     def _net(self, path: str, name: str, low: int, width: int) -> str:
         """The text of some bits of a net."""
-        texts, covered, end = [], 0, low + width
-        for at, size, variable in self._flat.parts.get((path, name), ()):
-            first, last = max(at, low), min(at + size, end)
-            if first >= last:
-                continue
-            covered += last - first
-            text = variable if first == at else f"{variable} >> {first - at}"
-            if last < at + size:
-                text = f"({text} & {(1 << last - first) - 1})"
-            elif first > at:
-                text = f"({text})"
-            texts.append(f"{text} << {first - low}" if first > low else text)
-        if covered != width:
-            raise UntranslatableError(f"{path}{name} is not driven in all bits")
-        return texts[0] if len(texts) == 1 and "<<" not in texts[0] else f"({' | '.join(texts)})"
+        texts = [(self._piece(piece), piece.place) for piece in self._overlaps(path, name, low, width)]
+        if len(texts) == 1 and not texts[0][1]:
+            return texts[0][0]
+        return f"({' | '.join(f'{text} << {place}' if place else text for text, place in texts)})"
 
-    def _translator(self, path: str, module: Module) -> Translator:
-        def memory(name: str, address: str) -> str:
-            ((_, _, variable),) = self._flat.parts[path, name]
-            words = module.wires[name].words
-            return f"{variable}[{address}]" if not words & (words - 1) else f"{variable}[min({address}, {words - 1})]"
+    def _piece(self, piece: Piece) -> str:
+        """The text of a piece."""
+        text = f"{piece.variable} >> {piece.low}" if piece.low else piece.variable
+        if piece.low + piece.width < piece.size:
+            return f"({text} & {(1 << piece.width) - 1})"
+        return f"({text})" if piece.low else text
 
-        return Translator(module, lambda name, low, width: self._net(path, name, low, width), memory, self._unknown)
+    def _translator(self, path: str, module: Module, scale: int = 1) -> Translator:
+        """Translates expressions of an instance; a bit of a value takes `scale` bits of an integer."""
+        return Translator(
+            module,
+            lambda name, low, width: self._net(path, name, low, width),
+            lambda name, address: self._word(path, module, name, address),
+            self._unknown,
+        )
+
+    def _word(self, path: str, module: Module, name: str, address: str) -> str:
+        ((_, _, variable),) = self._flat.parts[path, name]
+        words = module.wires[name].words
+        return f"{variable}[{address}]" if not words & (words - 1) else f"{variable}[min({address}, {words - 1})]"
+
+    def _scale(self, variables: Sequence[str]) -> int:
+        """How many bits of an integer a bit of a value takes that goes to `variables`."""
+        return 1
 
     def _define(self, path: str, module: Module) -> None:
         """Add the statements of this instance and of those within."""
-        translator = self._translator(path, module)
         for assignment in module.assignments:
-            width = width_of(module, assignment.target)
-            self._drive(path, module, assignment.target, translator.text(assignment.value, width), width)
+            self._flat.statements |= self._given(path, module, assignment.target, self._value(path, module, assignment))
         for assignment in module.clocked:
-            self._clocked(path, module, translator, assignment)
+            self._clocked(path, module, assignment)
         for instance in module.instances.values():
-            placed = self._modules[instance.kind]
-            inner = f"{path}{instance.name}."
-            for port, connection in instance.ports.items():
-                width = placed.wires[port].width
-                if port in placed.outputs:
-                    self._drive(path, module, connection, self._net(inner, port, 0, width), width)
-                elif port != CLOCK:
-                    ((_, _, variable),) = self._flat.parts[inner, port]
-                    self._flat.statements[variable] = translator.text(connection, width)
-            if is_ram_of_cells(placed):
-                self._define_ram(inner, placed)
-            else:
-                self._define(inner, placed)
+            if instance.kind not in CELL_OUTPUTS:
+                self._place(path, module, instance)
+
+    def _value(self, path: str, module: Module, assignment: Assignment) -> Callable[[int], str]:
+        """The text of what is assigned, at a scale."""
+        width = width_of(module, assignment.target)
+        return lambda scale: self._translator(path, module, scale).text(assignment.value, width)
+
+    def _place(self, path: str, module: Module, instance: Instance) -> None:
+        """Add the statements of an instance, and of its connections."""
+        placed = self._modules[instance.kind]
+        inner = f"{path}{instance.name}."
+        for port, connection in instance.ports.items():
+            width = placed.wires[port].width
+            if port in placed.outputs:
+                output = functools.partial(self._output, inner, port, width)
+                self._flat.statements |= self._given(path, module, connection, output)
+            elif port != CLOCK:
+                ((_, _, variable),) = self._flat.parts[inner, port]
+                translator = self._translator(path, module, self._scale([variable]))
+                self._flat.statements[variable] = translator.text(connection, width)
+        if is_ram_of_cells(placed):
+            self._define_ram(inner, placed)
+        else:
+            self._define(inner, placed)
+
+    def _output(self, path: str, port: str, width: int, scale: int) -> str:
+        """The text of an output of the instance `path`."""
+        return self._net(path, port, 0, width)
 
     def _define_ram(self, path: str, module: Module) -> None:
         """Add a memory that shows a word two cycles after it is read."""
@@ -205,78 +252,125 @@ class Machine:
         text = f"{words}[{given['read_address']}] if {given['read']} else {read}"
         self._flat.registers[read] = (f"{path}read", 0, bits, text)
         self._flat.registers[shown] = (f"{path}read_data", 0, bits, f"{read} if {given['show']} else {shown}")
-        self._flat.writes.append(f"if {given['write']}: {words}[{given['write_address']}] = {given['write_data']}")
+        self._flat.writes[words] = [f"if {given['write']}: {words}[{given['write_address']}] = {given['write_data']}"]
 
-    def _drive(self, path: str, module: Module, target: Expression, text: str, whole: int) -> None:
-        """Add statements that give the parts of `target` their bits of a value of `whole` bits."""
-        parts = list(_parts(module, target))
-        if len(parts) > 1:
-            value = self._variable()
-            self._flat.statements[value] = text
-            text = value
-        offset = 0
-        for name, low, width in parts:
-            of = text if len(parts) == 1 else f"({text} >> {offset} & {(1 << width) - 1})"
-            self._flat.statements[self._driven(path, name, low, width)] = of
+    def _given(self, path: str, module: Module, target: Expression, value: Callable[[int], str]) -> dict[str, str]:
+        """The variables of the parts of `target`, with the text of each one's bits of a `value` at a scale."""
+        parts = [(self._driven(path, *part), part[2]) for part in _parts(module, target)]
+        scale = self._scale([variable for variable, _ in parts])
+        text = value(scale)
+        if len(parts) == 1:
+            return {parts[0][0]: text}
+        whole = self._variable()
+        self._flat.statements[whole] = text
+        found, offset = {}, 0
+        for variable, width in parts:
+            found[variable] = self._share(whole, offset, width, scale, variable)
             offset += width
+        return found
+
+    def _share(self, whole: str, offset: int, width: int, scale: int, variable: str) -> str:
+        """The text of some bits of the variable `whole`, for another one."""
+        return f"({whole} >> {offset} & {(1 << width) - 1})"
 
     def _driven(self, path: str, name: str, low: int, width: int) -> str:
         return next(v for at, size, v in self._flat.parts[path, name] if (at, size) == (low, width))
 
-    def _clocked(self, path: str, module: Module, translator: Translator, assignment: Any) -> None:
-        width = width_of(module, assignment.target)
-        value = translator.text(assignment.value, width)
-        condition = None if assignment.condition is None else translator.text(assignment.condition)
+    def _clocked(self, path: str, module: Module, assignment: Assignment) -> None:
         target = assignment.target
+        plain = self._translator(path, module)
+        condition = None if assignment.condition is None else plain.text(assignment.condition)
         if isinstance(target, Name) and module.wires[target.name].words:
-            ((_, _, variable),) = self._flat.parts[path, target.name]
-            address = translator.text(target.low) if target.low is not None else "0"
+            ((_, _, memory),) = self._flat.parts[path, target.name]
+            value = self._value(path, module, assignment)(self._scale([memory]))
+            address = plain.text(target.low) if target.low is not None else "0"
             words = module.wires[target.name].words
-            self._flat.writes.append(f"if {condition} and (a := {address}) < {words}: {variable}[a] = {value}")
+            write = f"if {condition} and (a := {address}) < {words}: {memory}[a] = {value}"
+            self._flat.writes.setdefault(memory, []).append(write)
             return
-        offset = 0
-        for name, low, size in _parts(module, target):
-            variable = self._driven(path, name, low, size)
-            of = value if size == width else f"({value} >> {offset} & {(1 << size) - 1})"
+        given = self._given(path, module, target, self._value(path, module, assignment))
+        for (variable, of), (name, low, size) in zip(given.items(), _parts(module, target), strict=True):
             text = of if condition is None else f"{of} if {condition} else {variable}"
-            initial = module.initial.get(name, 0) >> low & (1 << size) - 1
+            initial = self._initial(variable, module.initial.get(name, 0) >> low & (1 << size) - 1, size)
             self._flat.registers[variable] = (f"{path}{name}", initial, size, text)
-            offset += size
 
     # Compiling.
 
     def _ordered(self) -> Iterator[str]:
         """The variables of statements, each after those that it needs."""
         statements = self._flat.statements
-        used = {
-            variable: set(re.findall(r"\bv\d+\b", text)) & statements.keys() for variable, text in statements.items()
-        }
+        used = {variable: _used(text) & statements.keys() for variable, text in statements.items()}
         try:
             yield from graphlib.TopologicalSorter(used).static_order()
         except graphlib.CycleError as error:
             raise UntranslatableError("has a loop of logic") from error
 
+    def _keep_needed(self, shown: Sequence[str]) -> None:
+        """Leave out what the texts `shown` do not depend on."""
+        flat = self._flat
+        waiting, needed = list(set().union(*map(_used, shown))), set()
+        while waiting:
+            variable = waiting.pop()
+            if variable in needed:
+                continue
+            needed.add(variable)
+            if variable in flat.missing:
+                raise UntranslatableError(flat.missing[variable])
+            texts = [*flat.writes.get(variable, ())]
+            texts += [flat.statements[variable]] if variable in flat.statements else []
+            texts += [flat.registers[variable][3]] if variable in flat.registers else []
+            waiting += set().union(*map(_used, texts))
+        for kept in (flat.statements, flat.registers, flat.memories, flat.writes):
+            for variable in kept.keys() - needed:
+                del kept[variable]
+
     def _compiled(self, module: Module) -> _Step:
         flat = self._flat
+        shown = [self._shown("", name, module.wires[name].width) for name in self.outputs]
+        for path, name in self._observed:
+            parts = flat.parts.get((path, name), ())
+            shown.append(self._shown(path, name, sum(width for _, width, _ in parts)))
+        self._keep_needed(shown)
         lines = [f"def step(state, {', '.join(f'i_{name}' for name in self.inputs)}):"]
         if flat.registers:
             lines.append(f"    ({', '.join(flat.registers)},) = state")
         lines += [f"    {variable} = {flat.statements[variable]}" for variable in self._ordered()]
         nexts = [text for _, _, _, text in flat.registers.values()]
         lines.append(f"    following = ({', '.join(nexts)}{',' if nexts else ''})")
-        lines += [f"    {write}" for write in flat.writes]
-        shown = [self._net("", name, 0, module.wires[name].width) for name in self.outputs]
-        for path, name in self._observed:
-            parts = self._flat.parts.get((path, name), ())
-            shown.append(self._net(path, name, 0, sum(width for _, width, _ in parts)))
+        lines += [f"    {write}" for writes in flat.writes.values() for write in writes]
         lines.append(f"    return following, ({', '.join(shown)},)")
         self._space: dict[str, Any] = {variable: list(words) for variable, (_, words) in flat.memories.items()}
+        self._space |= self._helpers()
         try:
             exec(compile("\n".join(lines), "<package>", "exec"), self._space)  # noqa: S102 - text that is made above
         except (SyntaxError, RecursionError, MemoryError) as error:
             raise UntranslatableError(f"is too deep to translate ({type(error).__name__})") from error
         found: _Step = self._space["step"]
         return found
+
+    def _helpers(self) -> dict[str, Callable[..., int]]:
+        """Functions that texts call."""
+        return {}
+
+    def _shown(self, path: str, name: str, width: int) -> str:
+        """The text of a net that is shown."""
+        return self._net(path, name, 0, width)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """`width` bits of a variable of `size` bits, from its bit `low` up; they are at `place` in a value."""
+
+    variable: str
+    low: int
+    width: int
+    size: int
+    place: int
+
+
+def _used(text: str) -> set[str]:
+    """The variables in a text."""
+    return set(re.findall(r"\bv\d+\b", text))
 
 
 def is_ram_of_cells(module: Module) -> bool:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .dataflow import Flow, walk
+from .dataflow import Flow
 from .evaluate import Scope, as_signed
-from .expression import Binary, UnreadableError
+from .expression import Binary, UnreadableError, walk
 from .modules import Module
 
 __all__ = ["Products", "find_products"]
@@ -73,7 +73,7 @@ def _multiplies(module: Module) -> bool:
     return any(
         isinstance(each, Binary) and each.operator == "*"
         for assignment in (*module.assignments, *module.clocked)
-        for each in walk(module, assignment.value)
+        for each in walk(assignment.value)
     )
 
 

@@ -50,40 +50,47 @@ class Translator:
         self._memory = memory
         self._unknown = unknown
         self._bound = 0
+        self._scale = 1  # bits of an integer that stand for a bit of a value
+        self._plain = self  # translates conditions and addresses
 
     def text(self, expression: Expression, target_width: int = 0) -> str:
         """The value in the larger of the expression's own width and the target's width, cut to the target's."""
         own = width_of(self._module, expression)
-        text = self._in(expression, max(own, target_width), is_signed(self._module, expression))
-        return f"({text} & {(1 << target_width) - 1})" if 0 < target_width < own else text
+        text = self.in_context(expression, max(own, target_width), is_signed(self._module, expression))
+        return f"({text} & {self._mask(target_width)})" if 0 < target_width < own else text
+
+    def _mask(self, width: int) -> int:
+        return (1 << width * self._scale) - 1
 
     def _signed(self, text: str, width: int) -> str:
         sign = 1 << (width - 1)
         return f"(({text} ^ {sign}) - {sign})"
 
-    def _in(self, expression: Expression, width: int, signed: bool) -> str:
+    def in_context(self, expression: Expression, width: int, signed: bool) -> str:
         """The value in a context of `width` bits, `signed` or not."""
         mask = (1 << width) - 1
         match expression:
             case Unary("~", operand):
-                return f"({self._in(operand, width, signed)} ^ {mask})"
+                return f"({self.in_context(operand, width, signed)} ^ {mask})"
             case Unary("-", operand):
-                return f"(-{self._in(operand, width, signed)} & {mask})"
+                return f"(-{self.in_context(operand, width, signed)} & {mask})"
             case Unary("+", operand):
-                return self._in(operand, width, signed)
+                return self.in_context(operand, width, signed)
             case Unary(operator, operand):
                 return self._reduced(operator, operand)
             case Binary(operator, left, right) if operator in SHIFTS:
-                return self._shifted(operator, self._in(left, width, signed), self.text(right), width, signed)
+                return self._shifted(operator, self.in_context(left, width, signed), self.text(right), width, signed)
             case Binary(operator, left, right) if operator in COMPARISONS:
                 return self._compared(operator, left, right)
             case Binary("&&" | "||" as operator, left, right):
                 word = "and" if operator == "&&" else "or"
                 return f"(1 if {self.text(left)} {word} {self.text(right)} else 0)"
             case Binary(operator, left, right):
-                return self._calculated(operator, self._in(left, width, signed), self._in(right, width, signed), mask)
+                return self._calculated(
+                    operator, self.in_context(left, width, signed), self.in_context(right, width, signed), mask
+                )
             case Ternary(condition, yes, no):
-                chosen = self._in(yes, width, signed), self._in(no, width, signed)
+                chosen = self.in_context(yes, width, signed), self.in_context(no, width, signed)
                 return f"({chosen[0]} if {self.text(condition)} else {chosen[1]})"
         own = width_of(self._module, expression)
         text = self._leaf(expression)
@@ -108,7 +115,7 @@ class Translator:
     def _compared(self, operator: str, left: Expression, right: Expression) -> str:
         width = max(width_of(self._module, left), width_of(self._module, right))
         signed = is_signed(self._module, left) and is_signed(self._module, right)
-        a, b = self._in(left, width, signed), self._in(right, width, signed)
+        a, b = self.in_context(left, width, signed), self.in_context(right, width, signed)
         if signed and operator[0] in "<>":
             a, b = self._signed(a, width), self._signed(b, width)
         return f"(1 if {a} {_COMPARED.get(operator, operator)} {b} else 0)"
@@ -139,21 +146,22 @@ class Translator:
     def _name(self, expression: Name) -> str:
         wire = self._module.wires[expression.name]
         if wire.words and expression.low is not None:
-            return self._memory(expression.name, self.text(expression.low))
+            return self._memory(expression.name, self._plain.text(expression.low))
         if expression.low is None:
             return self._net(expression.name, 0, wire.width)
         width = expression.width or 1
         if isinstance(expression.low, Constant):
             return self._net(expression.name, expression.low.value or 0, width)
         whole = self._net(expression.name, 0, wire.width)
-        return f"({whole} >> {self.text(expression.low)} & {(1 << width) - 1})"
+        by = self._plain.text(expression.low)
+        return f"({whole} >> {by}{f' * {self._scale}' if self._scale > 1 else ''} & {self._mask(width)})"
 
     def _joined(self, expression: Concat) -> str:
         texts, low = [], 0
         for part in reversed(expression.parts):
             text = self.text(part)
             if text != "0":
-                texts.append(f"{text} << {low}" if low else text)
+                texts.append(f"{text} << {low * self._scale}" if low else text)
             low += width_of(self._module, part)
         return f"({' | '.join(reversed(texts))})" if texts else "0"
 
@@ -165,7 +173,7 @@ class Translator:
         }
         self._bound += 1
         select = f"s{self._bound}"
-        bound = f"({select} := {self.text(call.arguments[-1], function.arguments[-1][1])})"
+        bound = f"({select} := {self._plain.text(call.arguments[-1], function.arguments[-1][1])})"
         text = self._result(arguments, function.otherwise)
         for pattern, result in reversed(function.cases):
             care = int(pattern.replace("0", "1").replace("?", "0"), 2)
@@ -198,4 +206,4 @@ class Translator:
             if not wire.words and low + width <= width_of(self._module, expression):
                 return self._net(expression.name, base + low, width)
         text = self.text(expression, whole)
-        return text if (low, width) == (0, whole) else f"({text} >> {low} & {(1 << width) - 1})"
+        return text if (low, width) == (0, whole) else f"({text} >> {low * self._scale} & {self._mask(width)})"

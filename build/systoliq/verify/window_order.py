@@ -13,15 +13,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from .beats import run_stage
 from .expression import UnreadableError
 from .images import beats_of_image
 from .machine import Machine, UntranslatableError
 from .model import Model, raster
 from .modules import Module
-from .reference import UncomputedError, random_image, tensor_format, windows_of
+from .reference import Integers, UncomputedError, random_image, tensor_format, windows_of
 
-__all__ = ["WindowOrder", "evaluate_windows"]
+__all__ = ["WindowOrder", "evaluate_windows", "ordered_windows", "padding_of"]
 
 _MOST_WORK = 60_000_000  # statements times cycles, of a stage
 
@@ -65,17 +67,8 @@ def _evaluated(machine: Machine, module: Module, node: Mapping[str, Any], stage:
     tensor = node["inputs"][0]
     bits = int(tensor["format"]["bits"])
     image = random_image(tensor, 7)
-    padding = tensor_format(tensor)[0] if stage["operator"] == "MaxPool" else int(tensor["zero_point"])
-    if "window" in node or stage["operator"] == "LinearResize":
-        windows = windows_of(node, image, padding)  # [positions, kernel, channels]
-    else:  # the whole image
-        windows = raster(tensor, image).reshape(1, -1, tensor["shape"][1])
-    positions, kernel, channels = windows.shape
     given, made = ((module.wires[port].width - 1) // bits for port in ("i__payload", "o__payload"))
-    blocks = _blocks(node, stage, channels, made)
-    if channels % blocks or channels * kernel // blocks % made:
-        raise UncomputedError(f"windows of {kernel} x {channels} elements are not whole beats of {made}")
-    ordered = windows.reshape(positions, kernel, blocks, -1).transpose(0, 2, 1, 3).reshape(-1)
+    ordered = ordered_windows(node, stage, image, padding_of(node), made)
     wanted = beats_of_image(ordered, bits, made)
     sent = beats_of_image(raster(tensor, image), bits, given)
     cycles = 2 * (len(sent) + len(wanted)) + 1000
@@ -87,6 +80,28 @@ def _evaluated(machine: Machine, module: Module, node: Mapping[str, Any], stage:
         if beat != expected:
             return f"gives {beat:#x} instead of {expected:#x} as beat {at}"
     return ""
+
+
+def padding_of(node: Mapping[str, Any]) -> int:
+    """The integer that stands outside of the image."""
+    tensor = node["inputs"][0]
+    return tensor_format(tensor)[0] if node["is"] == "MaxPool" else int(tensor["zero_point"])
+
+
+def ordered_windows(
+    node: Mapping[str, Any], stage: Mapping[str, Any], image: Integers, padding: int, lanes: int
+) -> Integers:
+    """The elements of `image` under each window, and `padding`, as a window buffer gives them in beats of `lanes`."""
+    if "window" in node or node["is"] == "LinearResize":
+        windows = windows_of(node, image, padding)  # [positions, kernel, channels]
+    else:  # the whole image
+        tensor = node["inputs"][0]
+        windows = raster(tensor, image).reshape(1, -1, tensor["shape"][1])
+    positions, kernel, channels = windows.shape
+    blocks = _blocks(node, stage, channels, lanes)
+    if channels % blocks or channels * kernel // blocks % lanes:
+        raise UncomputedError(f"windows of {kernel} x {channels} elements are not whole beats of {lanes}")
+    return np.asarray(windows.reshape(positions, kernel, blocks, -1).transpose(0, 2, 1, 3).reshape(-1))
 
 
 def _blocks(node: Mapping[str, Any], stage: Mapping[str, Any], channels: int, lanes: int) -> int:

@@ -1,0 +1,346 @@
+"""Images of tagged elements through a whole network: where each element goes, for all data.
+
+modules, Flow, Model, stages of the certificate  ->  Places
+
+Every element of an image has a tag of its own, and so has every result of a stage. The images go through at full rate.
+On every stream between two stages, behind every window buffer and behind every move, the tags must be those of the
+right elements in order, with constants in places of padding, and `last` on the last beat of an image alone. As nothing
+else depends on data (`dataflow`), this is the order of all images. It stays so for ever once all that does not depend
+on data, and the places of all tags, are as they were when an earlier image began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .dataflow import Flow
+from .images import RESET_CYCLES, UnevaluatedError
+from .machine import UntranslatableError
+from .model import Model, picks, raster
+from .modules import Module
+from .reference import Integers, UncomputedError, tensor_format
+from .streams import INPUT
+from .tagged import TaggedMachine
+from .window_order import ordered_windows, padding_of
+
+__all__ = ["Places", "evaluate_places"]
+
+_PHASES = 4  # images in a row whose tags differ
+_MOST_WORK = 1_500_000_000  # statements times cycles
+_MOST_SEARCHED = 100_000_000  # the same, for the state to repeat
+_LATENCY = 4  # images, by the plan's cycles of one, in which the first has left
+_PADDING = -1
+
+
+@dataclass(kw_only=True)
+class Places:
+    """Findings: `cycles` evaluated, faults, and the operands of stages that are not compared, with a reason.
+
+    `period`: images after which control and places repeat. None: they were not seen to, but for those in `other`.
+    """
+
+    cycles: int = 0
+    images: int = 0
+    windows: int = 0
+    moves: int = 0
+    period: int | None = None
+    reasons: list[str] = field(default_factory=list)
+    unread: dict[str, str] = field(default_factory=dict)
+    assumed: set[str] = field(default_factory=set)
+    unrepeated: list[str] = field(default_factory=list)
+
+
+@dataclass(kw_only=True)
+class _Stream:
+    """A stream in an instance: `beats` of tags of an image, by its phase; only `last` of them if `is_fresh`."""
+
+    label: str
+    path: str
+    port: str
+    data_bits: int
+    per_image: int
+    beats: Callable[[int], list[int]]
+    input: str = ""  # of the machine, which takes the data bits instead
+    sources: bool = False
+    done: int = 0
+    known: dict[int, list[int]] = field(default_factory=dict)
+
+    def expected(self, tag_bits: int) -> int:
+        """The beat that comes next."""
+        image, place = divmod(self.done, self.per_image)
+        phase = image % _PHASES
+        if phase not in self.known:
+            self.known[phase] = self.beats(phase)
+        return self.known[phase][place]
+
+
+def evaluate_places(
+    modules: Mapping[str, Module],
+    name: str,
+    flow: Flow,
+    model: Model,
+    stages: Sequence[Mapping[str, Any]],
+    *,
+    image_cycles: int,
+) -> Places:
+    """Send tagged images through the network `name` with these `stages`; the plan says `image_cycles`.
+
+    Raises UnevaluatedError if it is too large, or something in it is not evaluated.
+    """
+    found = Places()
+    network = _Network(modules, name, model, stages, found)
+    try:
+        machine = network.machine(flow)
+    except UntranslatableError as error:
+        raise UnevaluatedError(str(error)) from error
+    found.assumed = machine.assumed
+    least = machine.statements * image_cycles * _LATENCY
+    if least > _MOST_WORK:
+        raise UnevaluatedError(
+            f"an image takes {image_cycles} cycles of {machine.statements} statements, which is too much"
+        )
+    _Run(machine, network, found).go(
+        patience=_LATENCY * image_cycles + 1000, most_cycles=max(least, _MOST_SEARCHED) // machine.statements
+    )
+    return found
+
+
+class _Network:
+    """The streams of a network, and the tags on them."""
+
+    def __init__(
+        self,
+        modules: Mapping[str, Module],
+        name: str,
+        model: Model,
+        stages: Sequence[Mapping[str, Any]],
+        found: Places,
+    ) -> None:
+        self._modules, self._name, self._found = modules, name, found
+        pipeline = modules[f"{name}_pipeline"]
+        self._placed = {each.kind: f"pipeline.{each.name}." for each in pipeline.instances.values()}
+        numbers = [""] if len(model.sources) == 1 else [str(at) for at in range(len(model.sources))]
+        self._sources = {f"{INPUT}{at}": tensor for at, tensor in zip(numbers, model.sources, strict=True)}
+        self._tensors = dict(self._sources)
+        for stage in stages:
+            if stage["operator"] != "Constant":
+                self._tensors[stage["module"]] = model.node(stage["node"], stage["operator"])["output"]
+        most = max(_elements(tensor) * _bits(tensor) for tensor in self._tensors.values())
+        self.tag_bits = (_PHASES * most + 2).bit_length()
+        self.sent = [self._sent(port) for port in self._sources]
+        self.streams = [each for stage in stages for each in self._of(model, stage)]
+
+    def machine(self, flow: Flow) -> TaggedMachine:
+        """The evaluator: it shows payload, valid and ready of each stream."""
+        fresh = {(each.path, f"{each.port}__payload"): each.input for each in self.streams if each.input}
+        observed = [
+            (each.path, f"{each.port}__{what}") for each in self.streams for what in ("payload", "valid", "ready")
+        ]
+        return TaggedMachine(self._modules, self._name, flow, tag_bits=self.tag_bits, fresh=fresh, observed=observed)
+
+    def _sent(self, port: str) -> _Stream:
+        """An input of the network."""
+        tensor = self._sources[port]
+        width = self._modules[f"{self._name}_pipeline"].wires[f"i{port.removeprefix(INPUT)}__payload"].width - 1
+        return self._stream("", "", port, tensor, width // _bits(tensor), np.arange(_elements(tensor)), 0)
+
+    def _of(self, model: Model, stage: Mapping[str, Any]) -> Iterator[_Stream]:
+        """The streams of a stage: what it takes, its windows, and what it gives."""
+        if stage["operator"] == "Constant":
+            return
+        node = model.node(stage["node"], stage["operator"])
+        label, path = f"stage {stage['node']} ({stage['operator']})", self._placed[stage["module"]]
+        module = self._modules[stage["module"]]
+        ports = sorted(port.removesuffix("__payload") for port in module.inputs if port.endswith("__payload"))
+        for port, giver in zip(ports, stage["takes"], strict=True):
+            if giver in self._tensors:
+                tensor = self._tensors[giver]
+                yield self._at(f"{label}: its input", path, module, port, tensor, np.arange(_elements(tensor)))
+        if "window" in module.instances:
+            yield from self._windows(node, stage, label, path)
+        tensor = self._tensors[stage["module"]]
+        given = np.arange(_elements(tensor))
+        if node["is"] == "Move":
+            self._found.moves += 1
+            of = self._tensors[stage["takes"][0]]
+            yield self._at(f"{label}: its output", path, module, "o", of, picks(node))
+            return
+        stream = self._at(f"{label}: its output", path, module, "o", tensor, given)
+        stream.input = f"fresh_{stage['module']}"
+        yield stream
+
+    def _windows(self, node: Mapping[str, Any], stage: Mapping[str, Any], label: str, path: str) -> Iterator[_Stream]:
+        """What a window buffer gives."""
+        tensor, taken = node["inputs"][0], self._tensors.get(stage["takes"][0])
+        module = self._modules[self._modules[stage["module"]].instances["window"].kind]
+        try:
+            if taken is None or taken["name"] != tensor["name"]:
+                raise UncomputedError("what it takes is moved before")
+            image = _numbered(tensor)
+            lanes = (module.wires["o__payload"].width - 1) // _bits(tensor)
+            ordered = ordered_windows(node, stage, image, _PADDING, lanes)
+        except UncomputedError as error:
+            self._found.unread[f"windows of {node['name']}"] = str(error)
+            return
+        self._found.windows += 1
+        yield self._at(f"{label}: its window buffer", f"{path}window.", module, "o", tensor, ordered, padding_of(node))
+
+    def _at(
+        self,
+        label: str,
+        path: str,
+        module: Module,
+        port: str,
+        tensor: Mapping[str, Any],
+        elements: Integers,
+        padding: int = 0,
+    ) -> _Stream:
+        lanes = (module.wires[f"{port}__payload"].width - 1) // _bits(tensor)
+        return self._stream(label, path, port, tensor, lanes, elements, padding)
+
+    def _stream(
+        self, label: str, path: str, port: str, tensor: Mapping[str, Any], lanes: int, elements: Integers, padding: int
+    ) -> _Stream:
+        """The stream of `elements` of a tensor, by their places in its own stream."""
+        if len(elements) % lanes:
+            raise UnevaluatedError(f"{label} has {len(elements)} elements in beats of {lanes}")
+        bits = _bits(tensor)
+        constant = padding & (1 << bits) - 1
+        beats = _Beats(elements.tolist(), _elements(tensor), bits, lanes, constant, self.tag_bits)
+        return _Stream(
+            label=label, path=path, port=port, data_bits=bits * lanes, per_image=len(elements) // lanes, beats=beats
+        )
+
+
+@dataclass(frozen=True)
+class _Beats:
+    """Beats of tags of an image, by its phase."""
+
+    elements: Sequence[int]
+    count: int  # of all elements of the tensor
+    bits: int
+    lanes: int
+    padding: int
+    tag_bits: int
+
+    def __call__(self, phase: int) -> list[int]:
+        """The beats; the last has ones above."""
+        size, ones = self.tag_bits, (1 << self.tag_bits) - 1
+        each = sum(1 << at * size for at in range(self.bits))
+        ramp = sum(at + 1 << at * size for at in range(self.bits))
+        constant = sum(ones << at * size for at in range(self.bits) if self.padding >> at & 1)
+        first = phase * self.count * self.bits
+        of_element = [
+            constant if element == _PADDING else (first + element * self.bits) * each + ramp
+            for element in self.elements
+        ]
+        shifts = [lane * self.bits * size for lane in range(self.lanes)]
+        beats = [
+            sum(tags << by for tags, by in zip(of_element[at : at + self.lanes], shifts, strict=True))
+            for at in range(0, len(of_element), self.lanes)
+        ]
+        beats[-1] |= ones << self.bits * self.lanes * size
+        return beats
+
+
+class _Run:
+    """Tagged images at full rate, from a reset on."""
+
+    def __init__(self, machine: TaggedMachine, network: _Network, found: Places) -> None:
+        self._machine, self._network, self._found = machine, network, found
+        self._quiet = 0
+
+    def go(self, *, patience: int, most_cycles: int) -> None:
+        """Send images until the state repeats, but until all streams have had one, for `most_cycles` at most."""
+        machine, streams, sent = self._machine, self._network.streams, self._network.sent
+        given = dict.fromkeys(machine.inputs, 0)
+        given |= {port: 1 for port in machine.inputs if port.endswith("_tready")} | {"rst": 1}
+        for _ in range(RESET_CYCLES):
+            machine.step(*given.values())
+        given["rst"] = 0
+        for stream in sent:
+            given[f"{stream.port}_tvalid"] = 1
+        seen: dict[tuple[Any, ...], int] = {}
+        boundary = -1
+        for _ in range(most_cycles):
+            image, place = divmod(sent[0].done, sent[0].per_image)
+            if not place and image > boundary:
+                boundary = image
+                first = seen.setdefault(self._state(image), image)
+                if first < image:
+                    self._found.period = image - first
+                if self._found.period is not None and all(each.done >= each.per_image for each in streams):
+                    break
+            self._cycle(given)
+            if self._found.reasons or self._quiet > patience:
+                break
+        self._found.images = min(each.done // each.per_image for each in streams)
+        if not self._found.reasons and not self._found.images:
+            self._found.reasons += [
+                f"{each.label} has {each.done} beats of an image of {each.per_image}, and no more in {patience} cycles"
+                for each in streams
+                if each.done < each.per_image
+            ]
+
+    def _state(self, image: int) -> tuple[Any, ...]:
+        """All that the evaluation depends on from here on."""
+        streams = [*self._network.sent, *self._network.streams]
+        return (image % _PHASES, *(each.done - image * each.per_image for each in streams), *self._machine.snapshot())
+
+    def _cycle(self, given: dict[str, int]) -> None:
+        machine, tag_bits = self._machine, self._network.tag_bits
+        for stream in self._network.sent:
+            beat, data = stream.expected(tag_bits), stream.data_bits * tag_bits
+            given[f"{stream.port}_tdata"], given[f"{stream.port}_tlast"] = beat & (1 << data) - 1, beat >> data & 1
+        wanted = [stream.expected(tag_bits) for stream in self._network.streams]
+        for stream, beat in zip(self._network.streams, wanted, strict=True):
+            if stream.input:
+                given[stream.input] = beat & (1 << stream.data_bits * tag_bits) - 1
+        shown = machine.step(*given.values())
+        self._found.cycles += 1
+        self._quiet += 1
+        for stream in self._network.sent:
+            stream.done += shown[machine.outputs.index(f"{stream.port}_tready")]
+        at = len(machine.outputs)
+        for stream, beat in zip(self._network.streams, wanted, strict=True):
+            payload, valid, ready = shown[at : at + 3]
+            at += 3
+            if valid and ready:
+                self._quiet = 0
+                above = stream.data_bits * tag_bits if stream.input else 0
+                if payload >> above != beat >> above:
+                    self._differs(stream, payload, beat)
+                stream.done += 1
+
+    def _differs(self, stream: _Stream, payload: int, beat: int) -> None:
+        image, place = divmod(stream.done, stream.per_image)
+        what = self._element(payload, beat, stream.data_bits)
+        self._found.reasons.append(f"{stream.label} has {what} in beat {place} of image {image}")
+
+    def _element(self, payload: int, beat: int, data_bits: int) -> str:
+        """What is in a beat instead of what should be."""
+        size = self._network.tag_bits
+        if payload >> data_bits * size != beat >> data_bits * size:
+            return "another last"
+        return "other elements than the network's"
+
+
+def _bits(tensor: Mapping[str, Any]) -> int:
+    low, high = tensor_format(tensor)
+    return (high - low).bit_length()
+
+
+def _elements(tensor: Mapping[str, Any]) -> int:
+    return int(np.prod([1, *tensor["shape"][1:]]))
+
+
+def _numbered(tensor: Mapping[str, Any]) -> Integers:
+    """An image whose elements are their places in its stream."""
+    plain = np.arange(_elements(tensor)).reshape(1, *tensor["shape"][1:])
+    places = np.empty(plain.size, np.int64)
+    places[raster(tensor, plain)] = np.arange(plain.size)
+    return np.asarray(places[plain])
