@@ -7,8 +7,6 @@ an order in which each value is known before it is used. It shares nothing with 
 from __future__ import annotations
 
 import functools
-import graphlib
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +16,7 @@ import numpy as np
 from .cell_pins import CELL_OUTPUTS
 from .expression import Concat, Constant, Expression, Name, UnreadableError
 from .modules import Assignment, Instance, Module
+from .statements import LoopError, ordered, used
 from .syntax import CLOCK
 from .translate import Translator
 from .widths import width_of
@@ -90,18 +89,14 @@ class Machine:
             self._space[variable][:] = words
 
     @property
-    def statements(self) -> int:
-        """How many statements a step evaluates."""
-        return len(self._flat.statements) + len(self._flat.registers)
-
-    @property
-    def register_names(self) -> list[str]:
-        """The names of the registers, with their instances, in the order of `state`."""
-        return [name for name, _, _, _ in self._flat.registers.values()]
+    def state_names(self) -> list[str]:
+        """The names of registers and memories with their instances, in the order of `snapshot`."""
+        registers = [name for name, _, _, _ in self._flat.registers.values()]
+        return [*registers, *(name for name, _ in self._flat.memories.values())]
 
     def snapshot(self) -> tuple[Any, ...]:
         """The contents of registers and memories."""
-        return (self.state, *(tuple(self._space[variable]) for variable in self._flat.memories))
+        return (*self.state, *(tuple(self._space[variable]) for variable in self._flat.memories))
 
     def step(self, *inputs: int) -> tuple[int, ...]:
         """Return the `outputs` for these `inputs`, and then let the clock rise."""
@@ -296,19 +291,14 @@ class Machine:
 
     # Compiling.
 
-    def _ordered(self) -> Iterator[str]:
-        """The variables of statements, each after those that it needs."""
-        statements = self._flat.statements
-        used = {variable: _used(text) & statements.keys() for variable, text in statements.items()}
-        try:
-            yield from graphlib.TopologicalSorter(used).static_order()
-        except graphlib.CycleError as error:
-            raise UntranslatableError("has a loop of logic") from error
+    def _kept(self) -> list[str]:
+        """Variables that are kept though nothing that is shown depends on them."""
+        return []
 
     def _keep_needed(self, shown: Sequence[str]) -> None:
         """Leave out what the texts `shown` do not depend on."""
         flat = self._flat
-        waiting, needed = list(set().union(*map(_used, shown))), set()
+        waiting, needed = list(set().union(*map(used, shown))), set()
         while waiting:
             variable = waiting.pop()
             if variable in needed:
@@ -319,7 +309,7 @@ class Machine:
             texts = [*flat.writes.get(variable, ())]
             texts += [flat.statements[variable]] if variable in flat.statements else []
             texts += [flat.registers[variable][3]] if variable in flat.registers else []
-            waiting += set().union(*map(_used, texts))
+            waiting += set().union(*map(used, texts))
         for kept in (flat.statements, flat.registers, flat.memories, flat.writes):
             for variable in kept.keys() - needed:
                 del kept[variable]
@@ -330,15 +320,22 @@ class Machine:
         for path, name in self._observed:
             parts = flat.parts.get((path, name), ())
             shown.append(self._shown(path, name, sum(width for _, width, _ in parts)))
-        self._keep_needed(shown)
+        self._keep_needed([*shown, *self._kept()])
+        nexts = [text for _, _, _, text in flat.registers.values()]
+        writes = [write for writes in flat.writes.values() for write in writes]
+        try:
+            statements, final = ordered(flat.statements, [*nexts, *writes, *shown])
+        except LoopError as error:
+            raise UntranslatableError("has a loop of logic") from error
+        self.statements = len(statements) + len(flat.registers)  # that a step evaluates
         lines = [f"def step(state, {', '.join(f'i_{name}' for name in self.inputs)}):"]
         if flat.registers:
             lines.append(f"    ({', '.join(flat.registers)},) = state")
-        lines += [f"    {variable} = {flat.statements[variable]}" for variable in self._ordered()]
-        nexts = [text for _, _, _, text in flat.registers.values()]
-        lines.append(f"    following = ({', '.join(nexts)}{',' if nexts else ''})")
-        lines += [f"    {write}" for writes in flat.writes.values() for write in writes]
-        lines.append(f"    return following, ({', '.join(shown)},)")
+        lines += [f"    {variable} = {text}" for variable, text in statements.items()]
+        lines.append(f"    following = ({', '.join(map(final, nexts))}{',' if nexts else ''})")
+        lines.append(f"    shown = ({', '.join(map(final, shown))},)")
+        lines += [f"    {final(write)}" for write in writes]
+        lines.append("    return following, shown")
         self._space: dict[str, Any] = {variable: list(words) for variable, (_, words) in flat.memories.items()}
         self._space |= self._helpers()
         try:
@@ -366,11 +363,6 @@ class Piece:
     width: int
     size: int
     place: int
-
-
-def _used(text: str) -> set[str]:
-    """The variables in a text."""
-    return set(re.findall(r"\bv\d+\b", text))
 
 
 def is_ram_of_cells(module: Module) -> bool:

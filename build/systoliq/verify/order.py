@@ -13,23 +13,24 @@ from pathlib import Path
 from typing import Any
 
 from .boundary import DERIVED, EVALUATED, TESTED, Ground
-from .dataflow import data_flow
+from .dataflow import Flow, data_flow
 from .images import IMAGES, RESETS, Images, UnevaluatedError, evaluate_images
 from .model import Model
 from .modules import Module
 from .package import RefusedError, limited
 from .products import Products, find_products
+from .tagged_images import Places, evaluate_places
 from .window_order import evaluate_windows
 
 __all__ = ["Order"]
 
 _WINDOWS = "windows, padding, strides and dilations"
-_ORDER = (
-    "sums of the arrays, groups, order of channels and pixels, addresses of weights in time, repeated pixels, "
-    "gearboxes, forks, FIFOs and joins at full rate"
-)
+_PLACES = "order of elements on every stream between stages, through gearboxes, forks, FIFOs and joins"
+_ORDER = "sums of the arrays, groups, order of results, addresses of weights in time and repeated pixels at full rate"
+_FOR_EVER = "the same order for ever at full rate"
 _STALLS = "the same for every schedule of valid and ready, and depths of FIFOs that suffice for each"
 _RESET = "reset from every state and in every phase"
+_MOST_NAMES = 4  # of parts of the state in a line
 _KIND = re.compile(r"^s\d+_\w+?_(depthwise_)?(?=requantizer|round_near_tie|maximum|lane|tables?$)|_\d+_of_\w+$")
 """Parts of a module's name that do not belong to its kind."""
 
@@ -48,16 +49,18 @@ class Order:
 
     def grounds(self, reasons: list[str]) -> Iterator[Ground]:
         """Yield what each result rests on; add reasons to refuse to `reasons`. If there is none, evaluate images."""
-        yield from self._independence(reasons)
+        moves = [part["module"] for part in self.claimed["stages"] if part["operator"] == "Move"]
+        flow = data_flow(self.modules, self.name, moves)
+        yield from self._independence(flow, reasons)
+        if not reasons:
+            yield from self._places(flow, reasons)
         if not reasons:
             yield from self._images(reasons)
         yield Ground(result=_STALLS, basis=TESTED)
         yield Ground(result=_RESET, basis=TESTED)
 
-    def _independence(self, reasons: list[str]) -> Iterator[Ground]:
+    def _independence(self, flow: Flow, reasons: list[str]) -> Iterator[Ground]:
         """Check that no control signal depends on data, and that modules that must move data only copy it."""
-        moves = [part["module"] for part in self.claimed["stages"] if part["operator"] == "Move"]
-        flow = data_flow(self.modules, self.name, moves)
         if flow.faults:
             reasons += limited(f"{self.name}.v: {fault}" for fault in sorted(flow.faults))
             return
@@ -87,8 +90,32 @@ class Order:
             detail=detail,
         )
 
+    def _places(self, flow: Flow, reasons: list[str]) -> Iterator[Ground]:
+        """Evaluate images of tagged elements, and yield the results; without them, those of window buffers alone."""
+        self.progress("tagged images")
+        try:
+            found = evaluate_places(
+                self.modules, self.name, flow, self.model, self.claimed["stages"], image_cycles=self._image_cycles
+            )
+        except UnevaluatedError as error:
+            yield from self._windows(reasons)
+            for result in (_PLACES, _FOR_EVER):
+                yield Ground(result=result, basis=TESTED, detail=f"not evaluated: {error}")
+            return
+        reasons += limited(f"{self.name}.v: {reason}" for reason in found.reasons)
+        yield from _followed(found)
+
+    @property
+    def _image_cycles(self) -> int:
+        """The cycles of an image by the plan, which bound the evaluation; nothing else rests on them."""
+        plan = self.directory / f"{self.name}_plan.json"
+        try:
+            return max(1, *(int(stage["image_cycles"]) for stage in json.loads(plan.read_bytes())))
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise RefusedError(f"{plan.name}: cannot be read ({type(error).__name__}: {error})") from error
+
     def _images(self, reasons: list[str]) -> Iterator[Ground]:
-        """Evaluate images, and yield the results."""
+        """Evaluate random images, and yield the results."""
         self.progress("images")
         try:
             found = evaluate_images(
@@ -97,10 +124,9 @@ class Order:
                 self.model,
                 self.claimed["stages"],
                 self.arrays,
-                image_cycles=_image_cycles(self.directory / f"{self.name}_plan.json"),
+                image_cycles=self._image_cycles,
             )
         except UnevaluatedError as error:
-            yield from self._windows(reasons)
             yield Ground(result=_ORDER, basis=TESTED, detail=f"not evaluated: {error}")
             return
         reasons += limited(f"{self.name}.v: {reason}" for reason in found.reasons)
@@ -126,25 +152,30 @@ def _taken(assumed: set[str]) -> str:
     return f"; {', '.join(sorted(assumed))} taken to be memories" if assumed else ""
 
 
-def _shown(found: Images) -> Iterator[Ground]:
-    """The results of evaluated images."""
-    period = found.period
-    detail = f"all results of all stages for {IMAGES} random images, {found.cycles} cycles{_taken(found.assumed)}"
-    yield Ground(result=f"{_WINDOWS}, {_ORDER}", basis=EVALUATED, detail=detail)
-    for_ever = "the same for ever at full rate"
-    if period is not None:
-        often = f"registers and memories repeat after {period} image{'s' if period > 1 else ''}"
-        yield Ground(result=for_ever, basis=EVALUATED, detail=often)
+def _followed(found: Places) -> Iterator[Ground]:
+    """The results of tagged images."""
+    also = [f"{_WINDOWS} of {found.windows} window buffers"] if found.windows else []
+    also += [f"{found.moves} moves"] if found.moves else []
+    detail = f"every element tagged, {found.images} images, {found.cycles} cycles{_taken(found.assumed)}"
+    result = "; ".join([_PLACES, *also])
+    yield Ground(result=f"{result}: for all data at full rate", basis=EVALUATED, detail=detail)
+    for what, reason in found.unread.items():
+        yield Ground(result=what, basis=TESTED, detail=f"not evaluated: {reason}")
+    if found.period is not None:
+        often = f"control and the places of data repeat after {found.period} image{'s' if found.period > 1 else ''}"
+        yield Ground(result=_FOR_EVER, basis=EVALUATED, detail=often)
     else:
-        yield Ground(result=for_ever, basis=TESTED, detail="registers and memories were not seen to repeat")
+        detail = f"the state was not seen to repeat in {found.cycles} cycles"
+        names = list(dict.fromkeys(found.unrepeated))
+        if 0 < len(names) <= _MOST_NAMES:
+            detail += f": {', '.join(names)}"
+        yield Ground(result=_FOR_EVER, basis=TESTED, detail=detail)
+
+
+def _shown(found: Images) -> Iterator[Ground]:
+    """The results of random images."""
+    detail = f"all results of all stages for {IMAGES} random images, {found.cycles} cycles{_taken(found.assumed)}"
+    yield Ground(result=_ORDER, basis=EVALUATED, detail=detail)
     yield Ground(result=f"reset from {RESETS} arbitrary states, then an image", basis=EVALUATED)
     schedules = f"a random schedule of valid and ready for {IMAGES} images, and a receiver that waits until all is full"
     yield Ground(result=schedules, basis=EVALUATED)
-
-
-def _image_cycles(plan: Path) -> int:
-    """The cycles of an image by the plan, which bound the evaluation; nothing else rests on them."""
-    try:
-        return max(1, *(int(stage["image_cycles"]) for stage in json.loads(plan.read_bytes())))
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise RefusedError(f"{plan.name}: cannot be read ({type(error).__name__}: {error})") from error

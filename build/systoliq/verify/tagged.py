@@ -17,6 +17,7 @@ from .dataflow import Flow
 from .expression import Binary, Call, Concat, Constant, Expression, Name, Signed, Ternary, Unary
 from .machine import Machine, Piece, UntranslatableError
 from .modules import Module
+from .statements import on_cycles, used
 from .translate import Translator
 from .widths import SHIFTS, width_of
 
@@ -29,7 +30,8 @@ class TaggedMachine(Machine):
     """The module `top`, through which data flows as `flow` says.
 
     The data bits of the net PORT that an instance PATH gives are replaced by the input NAME, for each of `fresh`
-    {(PATH, PORT): NAME}. Inputs and nets that depend on data are tags, `tag_bits` for each bit.
+    {(PATH, PORT): NAME}. Inputs and nets that depend on data are tags, `tag_bits` for each bit. The state has all
+    registers that depend on no data, but for those that are a function of the last inputs and need not be shown.
     """
 
     def __init__(
@@ -48,6 +50,14 @@ class TaggedMachine(Machine):
         self._tagged: set[str] = set()
         self.ones = (1 << tag_bits) - 1
         super().__init__(modules, top, observed=observed)
+
+    def _kept(self) -> list[str]:
+        """All that does not depend on data and depends on its own past, such as a counter."""
+        flat = self._flat
+        texts = flat.statements | {variable: text for variable, (_, _, _, text) in flat.registers.items()}
+        needs = {variable: used(text) for variable, text in texts.items()}
+        needs |= {memory: {memory}.union(*map(used, writes)) for memory, writes in flat.writes.items()}
+        return sorted(on_cycles(needs) & flat.registers.keys() - self._tagged)
 
     def is_tagged(self, path: str, name: str) -> bool:
         """Whether a net depends on data."""

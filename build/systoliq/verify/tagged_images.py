@@ -30,17 +30,19 @@ from .window_order import ordered_windows, padding_of
 __all__ = ["Places", "evaluate_places"]
 
 _PHASES = 4  # images in a row whose tags differ
-_MOST_WORK = 1_500_000_000  # statements times cycles
+_MOST_WORK = 2_000_000_000  # statements times cycles
 _MOST_SEARCHED = 100_000_000  # the same, for the state to repeat
-_LATENCY = 4  # images, by the plan's cycles of one, in which the first has left
+_LATENCY = 4  # images, by the plan's cycles of one, in which the first two have left
+_LEAST_IMAGES = 2  # that must leave: one, and its joint with the next
 _PADDING = -1
 
 
 @dataclass(kw_only=True)
 class Places:
-    """Findings: `cycles` evaluated, faults, and the operands of stages that are not compared, with a reason.
+    """Findings: `cycles` evaluated, `images` that left every stage, `windows` and `moves` compared, and faults.
 
-    `period`: images after which control and places repeat. None: they were not seen to, but for those in `other`.
+    `unread`: what is not compared, with a reason. `assumed` modules were taken to be memories. `period`: images after
+    which the state repeats; if it was not seen to, this is None, and `unrepeated` names parts of the state.
     """
 
     cycles: int = 0
@@ -104,7 +106,7 @@ def evaluate_places(
             f"an image takes {image_cycles} cycles of {machine.statements} statements, which is too much"
         )
     _Run(machine, network, found).go(
-        patience=_LATENCY * image_cycles + 1000, most_cycles=max(least, _MOST_SEARCHED) // machine.statements
+        patience=_LATENCY * image_cycles + 1000, searched=_MOST_SEARCHED // machine.statements
     )
     return found
 
@@ -253,38 +255,47 @@ class _Run:
     def __init__(self, machine: TaggedMachine, network: _Network, found: Places) -> None:
         self._machine, self._network, self._found = machine, network, found
         self._quiet = 0
+        self._seen: list[tuple[Any, ...]] = []  # states in which images begin
 
-    def go(self, *, patience: int, most_cycles: int) -> None:
-        """Send images until the state repeats, but until all streams have had one, for `most_cycles` at most."""
+    def go(self, *, patience: int, searched: int) -> None:
+        """Send images until all streams have had some, and until the state repeats or `searched` cycles are over."""
         machine, streams, sent = self._machine, self._network.streams, self._network.sent
         given = dict.fromkeys(machine.inputs, 0)
         given |= {port: 1 for port in machine.inputs if port.endswith("_tready")} | {"rst": 1}
         for _ in range(RESET_CYCLES):
             machine.step(*given.values())
         given["rst"] = 0
-        for stream in sent:
-            given[f"{stream.port}_tvalid"] = 1
-        seen: dict[tuple[Any, ...], int] = {}
-        boundary = -1
-        for _ in range(most_cycles):
+        given |= {f"{stream.port}_tvalid": 1 for stream in sent}
+        while not self._found.reasons and self._quiet <= patience:
             image, place = divmod(sent[0].done, sent[0].per_image)
-            if not place and image > boundary:
-                boundary = image
-                first = seen.setdefault(self._state(image), image)
-                if first < image:
-                    self._found.period = image - first
-                if self._found.period is not None and all(each.done >= each.per_image for each in streams):
-                    break
-            self._cycle(given)
-            if self._found.reasons or self._quiet > patience:
+            if not place and image == len(self._seen):
+                self._begins(image)
+            left = min(each.done // each.per_image for each in streams)
+            self._found.images = left
+            if left >= _LEAST_IMAGES and (self._found.period is not None or self._found.cycles >= searched):
                 break
-        self._found.images = min(each.done // each.per_image for each in streams)
-        if not self._found.reasons and not self._found.images:
+            self._cycle(given)
+        if self._quiet > patience:
             self._found.reasons += [
-                f"{each.label} has {each.done} beats of an image of {each.per_image}, and no more in {patience} cycles"
-                for each in streams
-                if each.done < each.per_image
+                f"{each.label} has {each.done} beats, and no more in {patience} cycles" for each in streams
             ]
+        if self._found.period is None:
+            self._found.unrepeated = self._unrepeated()
+
+    def _begins(self, image: int) -> None:
+        """Note the state in which an image begins."""
+        state = self._state(image)
+        if self._found.period is None and state in self._seen:
+            self._found.period = image - self._seen.index(state)
+        self._seen.append(state)
+
+    def _unrepeated(self) -> list[str]:
+        """The parts of the state that are as never before."""
+        if len(self._seen) <= _PHASES:
+            return []
+        columns = zip(*(state[-len(self._machine.state_names) :] for state in self._seen), strict=True)
+        named = zip(self._machine.state_names, columns, strict=True)
+        return [name for name, (*before, last) in named if last not in before]
 
     def _state(self, image: int) -> tuple[Any, ...]:
         """All that the evaluation depends on from here on."""
