@@ -11,7 +11,11 @@ import shutil
 
 import pytest
 
-from systoliq.verify import verify_package
+from systoliq.verify import tagged_images, verify_package
+from systoliq.verify.model import Model
+from systoliq.verify.one_layer import read_modules
+from systoliq.verify.order import Order
+from systoliq.verify.package import read_arrays
 
 from ..hw.network import small_networks as small
 from .test_networks import emitted
@@ -41,8 +45,9 @@ def test_what_is_known_of_a_small_network(boundary):
         ("window buffers, FIFOs, forks, gearboxes, moves", "derived"),
         ("arrays multiply, add and copy data", "derived"),
         ("products of the arrays for all operands", "evaluated"),
-        ("windows, padding, strides and dilations, sums of the arrays", "evaluated"),
-        ("the same for ever at full rate", "evaluated"),
+        ("order of elements on every stream between stages", "evaluated"),
+        ("the same order for ever at full rate", "evaluated"),
+        ("sums of the arrays", "evaluated"),
         ("reset from 2 arbitrary states", "evaluated"),
         ("a random schedule of valid and ready", "evaluated"),
         ("the same for every schedule of valid and ready", "tested"),
@@ -101,24 +106,120 @@ def of_cells(tmp_path_factory):
     return emitted(small.residual(), tmp_path_factory.mktemp("package"), "ecp5")
 
 
-def test_window_buffers_are_evaluated_where_the_network_is_not(of_cells):
+def test_order_is_shown_for_cells_too(of_cells):
     report = verify_package(of_cells)
     assert report.passed, report.reasons
     found = {each.result: each for each in report.boundary}
+    assert basis(found, "order of elements on every stream between stages") == "evaluated"
+    assert any("padding, strides and dilations of 3 window buffers: for all data" in result for result in found)
+    assert basis(found, "the same order for ever at full rate") == "evaluated"
+    (sums,) = [each for result, each in found.items() if result.startswith("sums of the arrays, groups")]
+    assert sums.basis == "tested"
+    assert sums.detail.startswith("not evaluated: module net_s")
+
+
+@pytest.fixture
+def no_tags(monkeypatch):
+    monkeypatch.setattr(tagged_images, "_MOST_WORK", 0)
+
+
+def test_window_buffers_are_evaluated_where_the_network_is_too_large(of_cells, no_tags):
+    reasons = []
+    found = {each.result: each for each in order_of(of_cells).grounds(reasons)}
+    assert not reasons
     assert basis(found, "windows, padding, strides and dilations of all 3 window buffers") == "evaluated"
-    (order,) = [each for result, each in found.items() if result.startswith("sums of the arrays, groups")]
-    assert order.basis == "tested"
-    assert order.detail.startswith("not evaluated: module net_s0_convolution0_mac has a cell ")
+    for result in ("order of elements on every stream between stages", "the same order for ever at full rate"):
+        assert basis(found, result) == "tested"
 
 
 @pytest.mark.parametrize("what", ["padding", "address of a window"])
-def test_other_windows_are_refused_where_the_network_is_not_evaluated(what, of_cells, tmp_path):
-    pattern, new, _ = REFUSED[what]
-    directory = shutil.copytree(of_cells, tmp_path / "net")
-    change(directory / "net.v", pattern, new)
-    seal(directory)
-    reasons = verify_package(directory).reasons
-    assert any("stage convolution0 (Convolution): its window buffer gives " in text for text in reasons), reasons
+def test_other_windows_are_refused_where_the_network_is_too_large(what, of_cells, no_tags, tmp_path):
+    assert "stage convolution0 (Convolution): its window buffer gives " in reason_of(of_cells, REFUSED[what], tmp_path)
+
+
+def order_of(package):
+    """What is known of the order in a package, without its other checks."""
+    claimed = json.loads((package / "certificate.json").read_text())
+    arrays = read_arrays(package / "net_network.npz")
+    return Order(
+        directory=package,
+        name="net",
+        claimed=claimed,
+        modules=read_modules(package, "net.v"),
+        model=Model.of(arrays, "net_network.npz"),
+        arrays=read_arrays(package / "net_stages.npz"),
+        progress=lambda _: None,
+    )
+
+
+def reason_of(package, forgery, folder):
+    """Why the order in a package with this forgery is refused."""
+    directory = shutil.copytree(package, folder / "net")
+    change(directory / "net.v", *forgery[:2])
+    reasons = []
+    list(order_of(directory).grounds(reasons))
+    return reasons[0] if reasons else ""
+
+
+TAGS = {  # of a package of cells: what is replaced, by what, and why it is refused
+    "order of a gearbox": REFUSED["order of a gearbox"],
+    "a FIFO that counts twice": REFUSED["a FIFO that counts twice"],
+    "a FIFO that loses room": (REFUSED["a FIFO that loses room"][0], "&", " beats, and no more in"),
+    "wiring of a lane": (REFUSED["wiring of a lane"][0], "16:1", "convolution0 (Convolution): its window buffer has"),
+    "a beat that a fork gives twice": (
+        r"_fork_2_of_9\(.*?assign procmux_\w+ = i__valid \? (_\d+) : done\[1\]", "1'h0", "(Addition): its input has "),
+    "a beat that a fork loses": (
+        r"_fork_2_of_9\(.*?assign i__ready = (&) took", "|", ": its input has "),
+    "a skid buffer that forgets": (
+        r"net_skid_buffer_9\(.*?assign \w+ = keeps \? (kept) : i__payload;\n  assign \w+ = \w+ \? o__p", "i__payload",
+        "after a receiver that waited: "),
+    "a skid buffer that offers what is gone": (
+        r"net_skid_buffer_9\(.*?assign \w+ = \w+ \? o__payload : (\w+);", "kept", " has "),
+    "a last in the padding": (
+        r"_s0_convolution0_window\(.*?assign o__payload\[\d+\] = flags_2\[(0)\];", "1",
+        "its window buffer has another last"),
+    "a kernel without an end": (
+        r"_s1_convolution1_window\(.*?assign \w+ = \w+ \? (_\w+) : round_2_last;", "round_2_last", "its window buffer"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", TAGS)
+def test_refused_by_tags(what, of_cells, tmp_path):
+    forgery = TAGS[what]
+    assert forgery[2] in reason_of(of_cells, forgery, tmp_path) != ""
+
+
+SUMS = {  # of a package that is portable
+    "a sum that is not cleared": (r"_s1_convolution1_sequencer\(.*?assign first = take & (first_\d+);", "1'h0"),
+    "results in another order": (r"_s1_convolution1_result_buffer\(.*?assign \w+ = newest_0 \+ 1'h(1);", "0"),
+    "weights of another time": (r"_s1_convolution1_weights_1 weights_1 \(\s*\.address\((\w+)\)", "address"),
+    "constants of another column": (r"_s1_convolution1_lane_0\(.*?constants \([^;]*?\.index\((\w+)\)", "2'h0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", SUMS)
+def test_refused_by_images(what, package, tmp_path):
+    assert reason_of(package, SUMS[what], tmp_path).startswith("net.v: stage convolution")
+
+
+BOMBS = {  # the module, what is replaced in it, and by what
+    "stops a FIFO": ("_fifo_64x9", r"assign came = (i__valid) & i__ready;", "i__valid & ~(& bomb)"),
+    "clears sums": ("_s1_convolution1_mac", r"assign \w+ = (clear) \?", "clear | (& bomb)"),
+}
+
+
+@pytest.mark.parametrize("where", BOMBS)
+def test_a_time_bomb_is_named(where, package, tmp_path):
+    module, pattern, new = BOMBS[where]
+    directory = shutil.copytree(package, tmp_path / "net")
+    change(directory / "net.v", rf"{module}\(.*?;\n()  (?:assign|always)", f"{BOMB}\n")
+    change(directory / "net.v", rf"{module}\(.*?{pattern}", new)
+    reasons = []
+    found = {each.result: each for each in order_of(directory).grounds(reasons)}
+    assert not reasons
+    (ever,) = [each for result, each in found.items() if result.startswith("the same order for ever")]
+    assert ever.basis == "tested"
+    assert ".bomb" in ever.detail
 
 
 def test_operands_in_each_others_place_are_refused(package, tmp_path):
@@ -157,7 +258,7 @@ def test_a_package_of_other_weights_is_refused(package, tmp_path):
 NAMED = {  # what is replaced, by what, and what no longer stands
     "a time bomb that pads": (
         WINDOW + r"(assign \{ _\d+\[8\], o__payload\[7:0\] \} = flags_2\[1\])",
-        BOMB + r"assign { _209[8], o__payload[7:0] } = flags_2[1] | (& bomb)", "the same for ever at full rate"),
+        BOMB + r"assign { _209[8], o__payload[7:0] } = flags_2[1] | (& bomb)", "the same order for ever at full rate"),
     "a Trojan on a pair of bytes beside a multiplier": (
         r"_s0_convolution0_mac\(.*?assign \w+ = (clear) \?", "clear | ({ a[7:0], b[7:0] } == 16'h4217)",
         "arrays multiply, add and copy data"),

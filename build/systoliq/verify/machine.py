@@ -304,12 +304,13 @@ class Machine:
             if variable in needed:
                 continue
             needed.add(variable)
-            if variable in flat.missing:
-                raise UntranslatableError(flat.missing[variable])
             texts = [*flat.writes.get(variable, ())]
             texts += [flat.statements[variable]] if variable in flat.statements else []
             texts += [flat.registers[variable][3]] if variable in flat.registers else []
             waiting += set().union(*map(used, texts))
+        for variable, reason in flat.missing.items():
+            if variable in needed:
+                raise UntranslatableError(reason)
         for kept in (flat.statements, flat.registers, flat.memories, flat.writes):
             for variable in kept.keys() - needed:
                 del kept[variable]

@@ -167,9 +167,12 @@ def _followed(found: Places) -> Iterator[Ground]:
     else:
         detail = f"the state was not seen to repeat in {found.cycles} cycles"
         names = list(dict.fromkeys(found.unrepeated))
-        if 0 < len(names) <= _MOST_NAMES:
-            detail += f": {', '.join(names)}"
+        if names:
+            detail += f": {', '.join(names[:_MOST_NAMES])}{' and more' * (len(names) > _MOST_NAMES)}"
         yield Ground(result=_FOR_EVER, basis=TESTED, detail=detail)
+    if found.is_stalled:
+        schedules = "a random schedule of valid and ready, and with a receiver that waits until all is full"
+        yield Ground(result=f"the same order for all data with {schedules}", basis=EVALUATED)
 
 
 def _shown(found: Images) -> Iterator[Ground]:

@@ -11,6 +11,7 @@ on data, and the places of all tags, are as they were when an earlier image bega
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,7 +32,7 @@ __all__ = ["Places", "evaluate_places"]
 
 _PHASES = 4  # images in a row whose tags differ
 _MOST_WORK = 2_000_000_000  # statements times cycles
-_MOST_SEARCHED = 100_000_000  # the same, for the state to repeat
+_MOST_SEARCHED = 25_000_000  # the same, for the state to repeat
 _LATENCY = 4  # images, by the plan's cycles of one, in which the first two have left
 _LEAST_IMAGES = 2  # that must leave: one, and its joint with the next
 _PADDING = -1
@@ -41,12 +42,14 @@ _PADDING = -1
 class Places:
     """Findings: `cycles` evaluated, `images` that left every stage, `windows` and `moves` compared, and faults.
 
-    `unread`: what is not compared, with a reason. `assumed` modules were taken to be memories. `period`: images after
-    which the state repeats; if it was not seen to, this is None, and `unrepeated` names parts of the state.
+    `is_stalled`: images have also gone through with stalls. `unread`: what is not compared, with a reason. `assumed`
+    modules were taken to be memories. `period`: images after which the state repeats; if it was not seen to, this is
+    None, and `unrepeated` names parts of the state.
     """
 
     cycles: int = 0
     images: int = 0
+    is_stalled: bool = False
     windows: int = 0
     moves: int = 0
     period: int | None = None
@@ -67,7 +70,6 @@ class _Stream:
     per_image: int
     beats: Callable[[int], list[int]]
     input: str = ""  # of the machine, which takes the data bits instead
-    sources: bool = False
     done: int = 0
     known: dict[int, list[int]] = field(default_factory=dict)
 
@@ -105,9 +107,14 @@ def evaluate_places(
         raise UnevaluatedError(
             f"an image takes {image_cycles} cycles of {machine.statements} statements, which is too much"
         )
-    _Run(machine, network, found).go(
-        patience=_LATENCY * image_cycles + 1000, searched=_MOST_SEARCHED // machine.statements
-    )
+    patience, searched = _LATENCY * image_cycles + 1000, _MOST_SEARCHED // machine.statements
+    _Run(machine, network, found).go(patience=patience, searched=searched)
+    if not found.reasons and 2 * least <= _MOST_SEARCHED:
+        machine.reset_to_power_up()
+        _Run(machine, network, found, stalls=random.Random(0)).go(patience=patience, searched=0)
+        machine.reset_to_power_up()
+        _Run(machine, network, found, waits=image_cycles + 100).go(patience=patience, searched=0)
+        found.is_stalled = True
     return found
 
 
@@ -170,7 +177,6 @@ class _Network:
             self._found.moves += 1
             of = self._tensors[stage["takes"][0]]
             yield self._at(f"{label}: its output", path, module, "o", of, picks(node))
-            return
         stream = self._at(f"{label}: its output", path, module, "o", tensor, given)
         stream.input = f"fresh_{stage['module']}"
         yield stream
@@ -250,11 +256,27 @@ class _Beats:
 
 
 class _Run:
-    """Tagged images at full rate, from a reset on."""
+    """Tagged images from a reset on, at full rate, and searched for a state that repeats.
 
-    def __init__(self, machine: TaggedMachine, network: _Network, found: Places) -> None:
+    With `stalls`, it is random whether beats come and are taken; with `waits`, none is taken before nothing else has
+    moved for so many cycles.
+    """
+
+    def __init__(
+        self,
+        machine: TaggedMachine,
+        network: _Network,
+        found: Places,
+        stalls: random.Random | None = None,
+        waits: int = 0,
+    ) -> None:
+        self._stalls, self._blocked = stalls, waits
+        self._when = "with stalls: " if stalls is not None else "after a receiver that waited: " if waits else ""
+        for stream in (*network.sent, *network.streams):
+            stream.done = 0
+        self._held = [False] * len(network.sent)  # whether a beat has come that was not taken
         self._machine, self._network, self._found = machine, network, found
-        self._quiet = 0
+        self._quiet, self._least = 0, _LEAST_IMAGES
         self._seen: list[tuple[Any, ...]] = []  # states in which images begin
 
     def go(self, *, patience: int, searched: int) -> None:
@@ -268,18 +290,19 @@ class _Run:
         given |= {f"{stream.port}_tvalid": 1 for stream in sent}
         while not self._found.reasons and self._quiet <= patience:
             image, place = divmod(sent[0].done, sent[0].per_image)
-            if not place and image == len(self._seen):
+            if not place and image == len(self._seen) and not self._when:
                 self._begins(image)
             left = min(each.done // each.per_image for each in streams)
-            self._found.images = left
-            if left >= _LEAST_IMAGES and (self._found.period is not None or self._found.cycles >= searched):
+            if not self._when:
+                self._found.images = left
+            if left >= self._least and (self._found.period is not None or self._found.cycles >= searched):
                 break
             self._cycle(given)
         if self._quiet > patience:
             self._found.reasons += [
-                f"{each.label} has {each.done} beats, and no more in {patience} cycles" for each in streams
+                f"{self._when}{each.label} has {each.done} beats, and no more in {patience} cycles" for each in streams
             ]
-        if self._found.period is None:
+        if self._found.period is None and not self._when:
             self._found.unrepeated = self._unrepeated()
 
     def _begins(self, image: int) -> None:
@@ -311,11 +334,18 @@ class _Run:
         for stream, beat in zip(self._network.streams, wanted, strict=True):
             if stream.input:
                 given[stream.input] = beat & (1 << stream.data_bits * tag_bits) - 1
+        if self._stalls is not None:
+            self._stall(given, self._stalls)
+        elif self._when:
+            self._block(given)
         shown = machine.step(*given.values())
         self._found.cycles += 1
         self._quiet += 1
-        for stream in self._network.sent:
-            stream.done += shown[machine.outputs.index(f"{stream.port}_tready")]
+        for place, stream in enumerate(self._network.sent):
+            comes, ready = given[f"{stream.port}_tvalid"], shown[machine.outputs.index(f"{stream.port}_tready")]
+            stream.done += comes & ready
+            self._quiet *= 1 - (comes & ready)
+            self._held[place] = bool(comes and not ready)
         at = len(machine.outputs)
         for stream, beat in zip(self._network.streams, wanted, strict=True):
             payload, valid, ready = shown[at : at + 3]
@@ -327,17 +357,26 @@ class _Run:
                     self._differs(stream, payload, beat)
                 stream.done += 1
 
+    def _stall(self, given: dict[str, int], stalls: random.Random) -> None:
+        """Decide whether beats come and are taken; a beat that was offered stays."""
+        for stream, is_held in zip(self._network.sent, self._held, strict=True):
+            given[f"{stream.port}_tvalid"] = 1 if is_held else stalls.randrange(2)
+        for port in given:
+            if port.endswith("_tready"):
+                given[port] = stalls.randrange(2)
+
+    def _block(self, given: dict[str, int]) -> None:
+        """Take nothing until nothing has moved for long enough."""
+        if self._blocked and self._quiet > self._blocked:
+            self._blocked = self._quiet = 0
+            self._least += max(each.done // each.per_image for each in self._network.sent)
+        given |= {port: int(not self._blocked) for port in given if port.endswith("_tready")}
+
     def _differs(self, stream: _Stream, payload: int, beat: int) -> None:
         image, place = divmod(stream.done, stream.per_image)
-        what = self._element(payload, beat, stream.data_bits)
-        self._found.reasons.append(f"{stream.label} has {what} in beat {place} of image {image}")
-
-    def _element(self, payload: int, beat: int, data_bits: int) -> str:
-        """What is in a beat instead of what should be."""
-        size = self._network.tag_bits
-        if payload >> data_bits * size != beat >> data_bits * size:
-            return "another last"
-        return "other elements than the network's"
+        data = stream.data_bits * self._network.tag_bits
+        what = "other elements than the network's" if payload >> data == beat >> data else "another last"
+        self._found.reasons.append(f"{self._when}{stream.label} has {what} in beat {place} of image {image}")
 
 
 def _bits(tensor: Mapping[str, Any]) -> int:
