@@ -154,7 +154,9 @@ class _Network:
     def _sent(self, port: str) -> _Stream:
         """An input of the network."""
         tensor = self._sources[port]
-        width = self._modules[f"{self._name}_pipeline"].wires[f"i{port.removeprefix(INPUT)}__payload"].width - 1
+        number = port.removeprefix(INPUT)
+        payload = f"i_{number}__payload" if number else "i__payload"
+        width = self._modules[f"{self._name}_pipeline"].wires[payload].width - 1
         return self._stream("", "", port, tensor, width // _bits(tensor), np.arange(_elements(tensor)), 0)
 
     def _of(self, model: Model, stage: Mapping[str, Any]) -> Iterator[_Stream]:
