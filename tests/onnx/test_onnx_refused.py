@@ -116,6 +116,23 @@ def test_a_file_that_is_no_model(content, text, command, call, tmp_path):
     assert_refused(call(*(part.format(tmp_path) for part in command), path), text)
 
 
+OTHERS = {
+    "m.tflite": (b"\x1c\0\0\0TFL3", "a TensorFlow Lite model; convert it: python -m tf2onnx.convert --tflite "),
+    "m.h5": (b"\x89HDF\r\n\x1a\n", "a Keras model; export it: model.export('model.onnx', format='onnx')"),
+    "m.keras": (b"PK\x03\x04" + bytes(20), "a Keras model; export it: "),
+    "m.pt": (b"PK\x03\x04" + bytes(20), "a PyTorch model; export it: torch.onnx.export(model, (x,), 'model.onnx')"),
+}
+
+
+@pytest.mark.parametrize("command", [["layers"], ["emit", "--out", "{}/out"]], ids=["layers", "emit"])
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_model_of_another_framework(name, command, call, tmp_path):
+    content, text = OTHERS[name]
+    (tmp_path / name).write_bytes(content)
+    result = call(*(part.format(tmp_path) for part in command), tmp_path / name)
+    assert_refused(result, f"{name}: must be an ONNX model, not {text}")
+
+
 def test_a_file_that_is_cut_off(call, tmp_path):
     path = write(tmp_path / "model.onnx", QLINEAR)
     path.write_bytes(path.read_bytes()[:-40])

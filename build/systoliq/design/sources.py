@@ -20,6 +20,7 @@ from ..errors import InputError, expect, meant, path_of
 from ..onnx import Model
 from ..onnx.host import HostPart
 from ..onnx.network import Fate, Reading
+from ..onnx.other_frameworks import refuse_other_frameworks
 from ..onnx.source import is_model, split_source
 from .array import ArrayDesign, ArrayOptions
 from .design import Design
@@ -193,6 +194,8 @@ def open_layer(source: str, weights: Path | None) -> tuple[MatMulLayer, str]:
         raise InputError(
             f"SOURCE must be {', '.join(PRESETS)}, a layer file .npz or a model .onnx, not {source!r}{_meant(source)}"
         )
+    if Path(source).is_file():
+        refuse_other_frameworks(Path(source))
     return MatMulLayer.load(source), f"the layer file {Path(source).name}"
 
 

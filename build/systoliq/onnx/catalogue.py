@@ -20,6 +20,7 @@ from .network.pools import (
     max_pool,
     qlinear_average_pool,
     qlinear_global_average_pool,
+    reduce_max,
     reduce_mean,
 )
 from .network.rowwise import instance_normalization, layer_normalization, qlinear_softmax, softmax
@@ -164,6 +165,7 @@ _POOLS = (
     Operator("GlobalMaxPool", network=global_max_pool),
     Operator("AveragePool", network=average_pool),
     Operator("GlobalAveragePool", network=global_average_pool),
+    Operator("ReduceMax", network=reduce_max),
     Operator("ReduceMean", network=reduce_mean),
     Operator(
         "QLinearAveragePool", _MICROSOFT, like="AveragePool", inputs=(*_A, *_Y), least=4, network=qlinear_average_pool

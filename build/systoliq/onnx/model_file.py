@@ -16,6 +16,7 @@ from .functions import all_nodes, expanded_size
 from .library import library
 from .names import check_names
 from .order import sort_nodes
+from .other_frameworks import refuse_other_frameworks
 from .shapes import with_shapes
 from .wire import count_pieces
 
@@ -45,6 +46,7 @@ def read_model(path: Path) -> ModelProto:
         raise InputError(f"{path}: must be a regular file")
     if (size := path.stat().st_size) > MODEL_BYTES:
         raise InputError(f"{path}: must have at most {MODEL_BYTES} bytes, not {size}: put its data beside it")
+    refuse_other_frameworks(path)
     data = path.read_bytes()
     if count_pieces(data, onnx.ModelProto.DESCRIPTOR, MODEL_PIECES) > MODEL_PIECES:
         raise InputError(f"{path}: must have at most {MODEL_PIECES} fields, and has more")

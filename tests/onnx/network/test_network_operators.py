@@ -278,6 +278,28 @@ def test_global_max_pool(kind, tmp_path):
             assert network.nodes[0].window.kernel == (high, wide)
 
 
+@pytest.mark.parametrize("keepdims", [0, 1])
+@pytest.mark.parametrize(
+    ("shape", "axes"),
+    [
+        ("60, 3, 5", "2, 3"),
+        ("3, 5, 60", "1, 2"),  # channels last
+        ("60, 7", "-1"),
+        ("7, 60", "1"),
+    ],
+)
+def test_reduce_max(shape, axes, keepdims, tmp_path):
+    rng = np.random.default_rng(5)
+    sizes = [int(each) for each in shape.split(", ")]
+    made = np.max(np.zeros((1, *sizes)), axis=tuple(int(each) for each in axes.split(", ")), keepdims=bool(keepdims))
+    head = f"g (int8[1, {shape}] a) => (int8[{', '.join(map(str, made.shape))}] y)"
+    inputs = {"a": rng.choice(codes("int8"), (1, *sizes))}
+    for own in ("ys, yz", "as, az"):
+        body = between(f"f = ReduceMax<axes = [{axes}], keepdims = {keepdims}>(fa)", "a").replace("ys, yz", own)
+        network, _ = compare(tmp_path, head, body, parameters(rng, "int8", "a", "y"), inputs)
+        assert any(isinstance(node, MaxPool) for node in network.nodes)
+
+
 @pytest.mark.parametrize(
     ("inside", "refusal"),
     [
@@ -360,12 +382,12 @@ def test_mean_of_rows_and_columns(kind, keepdims, tmp_path):
             "f = ReduceMean<axes = [2, 3]>(fa)",
             r"the scales around ReduceMean .* must leave few means of 4 pixels half-way",
         ),
-        ("f = ReduceMean<axes = [1]>(fa)", "must average over rows and columns, .*, not over the dimensions 1"),
+        ("f = ReduceMean<axes = [1]>(fa)", "must reduce rows and columns, .*, not the dimensions 1"),
         (
             "f = ReduceMean<axes = [1, 2, 3]>(fa)",
-            "must average over rows and columns, .*, not over the dimensions 1, 2, 3",
+            "must reduce rows and columns, .*, not the dimensions 1, 2, 3",
         ),
-        ("f = ReduceMean(fa)", "must average over rows and columns, .*, not over all dimensions"),
+        ("f = ReduceMean(fa)", "must reduce rows and columns, .*, not all dimensions"),
     ],
 )
 def test_other_means_are_refused(inside, refusal, tmp_path):

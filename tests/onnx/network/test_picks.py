@@ -1,4 +1,4 @@
-"""Slice, Split, Gather, DepthToSpace, SpaceToDepth and reorders: onnxruntime's integers, and what is refused."""
+"""Operators that pick or repeat elements by constants, and reorders: onnxruntime's integers, and what is refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ HEAD = "g (int8[N, 8, 4, 6] x) => (int8[N, C, H, W] y)"
 CONSTANTS = {
     "zero": [0], "one": [1], "two": [2], "three": [3], "five": [5], "last": [-1], "far": [1 << 40], "low": [-(1 << 40)],
     "both": [2, 3], "starts": [1, 2], "ends": [3, 5], "sizes": [3, 5], "some": [7, 0, -1, 3],
-    "split": [0, 2, 4, 4, 6], "whole": [0, 8, 4, 6],
+    "split": [0, 2, 4, 4, 6], "whole": [0, 8, 4, 6], "times": [1, 2, 1, 3], "batches": [2, 1, 1, 1], "more": [5, 4, 6],
+    "row": [0, 8, 4, 1, 6], "rows": [1, 1, 1, 2, 1], "double": [0, 8, 8, 6], "square": [4, 4],
 }  # fmt: skip
 CONSTANTS = {name: np.int64(value) for name, value in CONSTANTS.items()}
 CONSTANTS |= {"codes": np.zeros((4, 2), np.int8), "s": np.float32(0.25), "s2": np.float32(0.3), "z": np.int8(3)}
@@ -30,6 +31,9 @@ FORMS = {
     "depth to space": "f = DepthToSpace<blocksize = 2>(fx)",
     "depth to space, CRD": 'f = DepthToSpace<blocksize = 2, mode = "CRD">(fx)',
     "space to depth": "f = SpaceToDepth<blocksize = 2>(fx)",
+    "tiled channels and columns": "f = Tile(fx, times)",
+    "repeated rows, as Keras writes them": "r = Reshape(fx, row) t = Tile(r, rows) f = Reshape(t, double)",
+    "an expanded column": "c = Slice(fx, zero, one, three) f = Expand(c, square)",
     "turned": "f = Transpose<perm = [0, 1, 3, 2]>(fx)",
     "shuffled channels": "r = Reshape(fx, split) t = Transpose<perm = [0, 2, 1, 3, 4]>(r) f = Reshape(t, whole)",
     "the first of two": "f, other = Split<axis = 1>(fx, sizes)",
@@ -74,6 +78,9 @@ REFUSED = {
         "its input 'c' must be computed, not be a constant",
     ),
     "indices out of range": ("f = Gather<axis = 2>(fx, some)", "indices must be -4 to 3"),
+    "a batch several times": ("f = Tile(fx, batches)", "it must keep the batch"),
+    "repeats of fewer dimensions": ("f = Tile(fx, both)", "repeats must be 4 positive numbers, one for each dimension"),
+    "a shape that does not broadcast": ("f = Expand(fx, more)", "shape must broadcast with [1, 8, 4, 6]"),
     "sizes of other channels": ("f, o = Split<axis = 1>(fx, both)", "split must be 2 positive sizes that make 8"),
     "blocks that do not fit": ("f = SpaceToDepth<blocksize = 4>(fx)", "blocksize must divide the 4 rows and 6 columns"),
 }

@@ -1,6 +1,5 @@
-"""Moves: Reshape, Flatten, Squeeze, Unsqueeze, Identity, Dropout, Transpose, Resize nearest, Slice, Split, Gather,
-DepthToSpace, SpaceToDepth and Concat, on integers or between DequantizeLinear and QuantizeLinear; and Concat of
-com.microsoft.
+"""Moves: Reshape, Flatten, Squeeze, Unsqueeze, Identity, Dropout, Transpose, Resize nearest, the operators of `PICKS`,
+Split and Concat, on integers or between DequantizeLinear and QuantizeLinear; and Concat of com.microsoft.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Slice, Split, Gather, DepthToSpace and SpaceToDepth by constants: which elements of a tensor they pick, and in which
-order.
+"""Slice, Split, Gather, Tile, Expand, DepthToSpace and SpaceToDepth by constants: which elements of a tensor they pick,
+and in which order.
 """
 
 from __future__ import annotations
@@ -72,7 +72,33 @@ def _space_to_depth(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> Mo
     return Chain((split, Transpose((0, 3, 5, 1, 2, 4)), whole))
 
 
-PICKS = {"Slice": _slice, "Gather": _gather, "DepthToSpace": _depth_to_space, "SpaceToDepth": _space_to_depth}
+def _tile(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> Movement:
+    """All of an axis, several times."""
+    repeats = graph.constant(node.input[1], "repeats").reshape(-1).tolist()
+    if len(repeats) != len(shape) or min(repeats) < 1:
+        raise NotTakenError(f"repeats must be {len(shape)} positive numbers, one for each dimension, not {repeats}")
+    indices = ([*range(size)] * times for size, times in zip(shape, repeats, strict=True))
+    return _chained([each for axis, picked in enumerate(indices) for each in _picked(shape, axis, picked)], shape)
+
+
+def _expand(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> Movement:
+    """The one slice of an axis of 1, several times."""
+    wanted = graph.constant(node.input[1], "shape").reshape(-1).tolist()
+    wanted = [1] * (len(shape) - len(wanted)) + wanted
+    if len(wanted) > len(shape) or any(1 not in pair and len({*pair}) > 1 for pair in zip(shape, wanted, strict=True)):
+        raise NotTakenError(f"shape must broadcast with {list(shape)} without another dimension, not be {wanted}")
+    repeated = ((axis, most) for axis, (size, most) in enumerate(zip(shape, wanted, strict=True)) if size == 1 != most)
+    return _chained([each for axis, most in repeated for each in _picked(shape, axis, [0] * most)], shape)
+
+
+PICKS = {
+    "Slice": _slice,
+    "Gather": _gather,
+    "Tile": _tile,
+    "Expand": _expand,
+    "DepthToSpace": _depth_to_space,
+    "SpaceToDepth": _space_to_depth,
+}
 """The movement of each operator on a tensor of a shape; NotTakenError where it is none of constants."""
 
 

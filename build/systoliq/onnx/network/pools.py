@@ -1,4 +1,4 @@
-"""Pools: MaxPool, GlobalMaxPool, AveragePool, GlobalAveragePool and ReduceMean, between DequantizeLinear and
+"""Pools: MaxPool, GlobalMaxPool, AveragePool, GlobalAveragePool, ReduceMax and ReduceMean, between DequantizeLinear and
 QuantizeLinear, or on integers, of com.microsoft too.
 """
 
@@ -38,6 +38,7 @@ __all__ = [
     "max_pool",
     "qlinear_average_pool",
     "qlinear_global_average_pool",
+    "reduce_max",
     "reduce_mean",
 ]
 
@@ -127,39 +128,70 @@ def reduce_mean(reader: Reader, node: NodeProto) -> Value:
     rounding of float32 of a tie, its result depends on the order of the pixels. Scales that make such sums common are
     refused.
     """
-    x, kept = reader.tensor(node.input[0]), bool(attribute(node, "keepdims", 1))
-    axes = _axes(reader, node, len(x.shape))
-    gone = axes or set()
-    shape = tuple(1 if axis in gone else size for axis, size in enumerate(x.shape) if kept or axis not in gone)
-    if axes == {1} and len(x.shape) == 3:
-        x, axes = _with_tokens_last(reader, node, x), {2}
+    x, shape = _reduced(reader, node, reader.tensor(node.input[0]))
     image = as_image(reader, node, x)
-    if axes != set(range(2, len(x.shape))):
-        wanted = "all dimensions" if axes is None else f"the dimensions {', '.join(map(str, sorted(axes)))}"
-        raise NotTakenError(
-            "it must average over rows and columns, the dimensions from 2 on, or over the rows of three dimensions, "
-            f"dimension 1, not over {wanted}"
-        )
     averaged, average = _whole(reader, node, x)
 
     def make(y: Tensor) -> tuple[Node, ...]:
         _refuse_ties(node, image, y)
-        if shape == averaged:
-            return average(y)
-        mean = y.replace(name=f"{y.name}: mean", shape=averaged)
-        shaped = Move(name=f"{named(node)}: shape", inputs=(mean,), output=y, movement=Reshape(shape[1:]))
-        return (*average(mean), shaped)
+        return _reshaped(node, averaged, average, y)
 
     return Pending(node=node, shape=shape, make=make)
 
 
-def _with_tokens_last(reader: Reader, node: NodeProto, x: Tensor) -> Tensor:
-    """The tensor `x` [batch, tokens, channels] as [batch, channels, tokens], which takes no hardware."""
-    batch, tokens, channels = x.shape
-    turned = x.replace(name=f"{x.name}: channels first", shape=(batch, channels, tokens))
+def reduce_max(reader: Reader, node: NodeProto) -> Value:
+    """The greatest integer of all rows and columns, also through a DequantizeLinear."""
+    value = reader.value(node.input[0])
+    x, shape = _reduced(reader, node, reader.integers_behind(node.input[0]))
+    image = as_image(reader, node, x)
+    window = Window(kernel=image_of(x.shape[2:]))
+    pooled, pool = lowered(
+        node,
+        x,
+        (*x.shape[:2], 1, 1),
+        lambda y: (MaxPool(name=named(node), inputs=(image,), output=y, window=window),),
+    )
+    pending = Pending(node=node, shape=shape, make=lambda y: _reshaped(node, pooled, pool, y), counts=x)
+    return on_integers(reader, node, value, pending)
+
+
+def _reshaped(node: NodeProto, shape: tuple[int, ...], make: Make, y: Tensor) -> tuple[Node, ...]:
+    """The nodes of `make`, whose result has this `shape`, and a reshape to `y` where that has another."""
+    if shape == y.shape:
+        return make(y)
+    reduced = y.replace(name=f"{y.name}: reduced", shape=shape)
+    shaped = Move(name=f"{named(node)}: shape", inputs=(reduced,), output=y, movement=Reshape(y.shape[1:]))
+    return (*make(reduced), shaped)
+
+
+def _reduced(reader: Reader, node: NodeProto, x: Tensor) -> tuple[Tensor, tuple[int, ...]]:
+    """The tensor `x` with its channels second, and the shape of its reduction over all rows and columns.
+
+    Raises NotTakenError for a reduction over other dimensions.
+    """
+    kept, axes = bool(attribute(node, "keepdims", 1)), _axes(reader, node, len(x.shape))
+    gone = axes or set()
+    shape = tuple(1 if axis in gone else size for axis, size in enumerate(x.shape) if kept or axis not in gone)
+    last = len(x.shape) - 1
+    if axes == set(range(1, last)) and last in (2, 3):
+        return _with_channels_second(reader, node, x), shape
+    if axes != set(range(2, last + 1)):
+        wanted = "all dimensions" if axes is None else f"the dimensions {', '.join(map(str, sorted(axes)))}"
+        raise NotTakenError(
+            "it must reduce rows and columns, all dimensions but the first and the channels, which are the second or "
+            f"the last, not {wanted}"
+        )
+    return x, shape
+
+
+def _with_channels_second(reader: Reader, node: NodeProto, x: Tensor) -> Tensor:
+    """The tensor `x` [batch, ..., channels] as [batch, channels, ...], which takes no hardware."""
+    batch, *spatial, channels = x.shape
+    turned = x.replace(name=f"{x.name}: channels first", shape=(batch, channels, *spatial))
     if not reader.makes(turned.name):
-        name = f"{named(node)}: channels first"
-        reader.emit(node, (Move(name=name, inputs=(x,), output=turned, movement=Transpose((0, 2, 1))),))
+        name, last = f"{named(node)}: channels first", len(x.shape) - 1
+        movement = Transpose((0, last, *range(1, last)))
+        reader.emit(node, (Move(name=name, inputs=(x,), output=turned, movement=movement),))
     return turned
 
 
