@@ -26,7 +26,7 @@ _LIST_LENGTH = 16  # of values in a row
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Datasheet:
-    """What a datasheet is made from: the `block` of a sidecar, its `trace` with the `diagram` (SVG), or the reason
+    """The sources of a datasheet: the `block` of a sidecar, its `trace` with the `diagram` (SVG), or the reason
     `untraced` why it has none, the `latency` that the trace measured, and a report for each part.
     """
 

@@ -30,7 +30,7 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class CellSet:
-    """What the generator needs to know of a set of cells.
+    """The properties of a set of cells that the generator needs.
 
     Parameters
     ----------

@@ -21,8 +21,8 @@ TABLE_BYTES = 256 * ENTRY_BYTES
 _WAITING = 16  # words that have entered the lanes and have not left
 
 VectorCommand = data.StructLayout({"load": 1, "pair": 1, "unsigned": 1, "shift": 4})
-"""What to do with the words of A, and with ``pair`` of B: with ``load``, they are tables; otherwise elements, whose
-results are saturated to int8, or to uint8 with ``unsigned``, after a shift by ``shift``."""
+"""A command for the words of A, and with ``pair`` of B: with ``load``, they are tables; otherwise elements. Results are
+saturated to int8, or to uint8 with ``unsigned``, after a shift by ``shift``."""
 
 
 class VectorUnit(wiring.Component):
@@ -130,7 +130,7 @@ class VectorUnit(wiring.Component):
 
 
 def _rounding(m: Module, command: data.View) -> Signal:
-    """What the lanes need of a command, a cycle later."""
+    """The part of a command that the lanes need, a cycle later."""
     rounding = Signal(VectorRounding, reset_less=True)
     one = (Const(1, 1) << command.shift)[: len(rounding.even)]
     m.d.sync += [
