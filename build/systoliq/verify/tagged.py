@@ -60,7 +60,7 @@ class TaggedMachine(Machine):
         return sorted(on_cycles(needs) & flat.registers.keys() - self._tagged)
 
     def is_tagged(self, path: str, name: str) -> bool:
-        """Whether a net depends on data."""
+        """Return True if a net depends on data."""
         return bool(self._bits(path, name).data)
 
     def _helpers(self) -> dict[str, Callable[..., int]]:

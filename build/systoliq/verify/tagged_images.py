@@ -184,7 +184,7 @@ class _Network:
         yield stream
 
     def _windows(self, node: Mapping[str, Any], stage: Mapping[str, Any], label: str, path: str) -> Iterator[_Stream]:
-        """What a window buffer gives."""
+        """The output of a window buffer."""
         tensor, taken = node["inputs"][0], self._tensors.get(stage["takes"][0])
         module = self._modules[self._modules[stage["module"]].instances["window"].kind]
         try:
@@ -260,8 +260,8 @@ class _Beats:
 class _Run:
     """Tagged images from a reset on, at full rate, and searched for a state that repeats.
 
-    With `stalls`, it is random whether beats come and are taken; with `waits`, none is taken before nothing else has
-    moved for so many cycles.
+    With `stalls`, it is random whether beats come and are taken; with `waits`, none is taken until nothing has moved for
+    that number of cycles.
     """
 
     def __init__(
