@@ -260,8 +260,8 @@ class _Beats:
 class _Run:
     """Tagged images from a reset on, at full rate, and searched for a state that repeats.
 
-    With `stalls`, it is random whether beats come and are taken; with `waits`, none is taken until nothing has moved for
-    that number of cycles.
+    With `stalls`, it is random whether beats come and are taken; with `waits`, none is taken until nothing has moved
+    for that number of cycles.
     """
 
     def __init__(
