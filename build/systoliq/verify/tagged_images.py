@@ -3,10 +3,10 @@
 modules, Flow, Model, stages of the certificate  ->  Places
 
 Every element of an image has a tag of its own, and so has every result of a stage. The images go through at full rate.
-On every stream between two stages, behind every window buffer and behind every move, the tags must be those of the
-right elements in order, with constants in places of padding, and `last` on the last beat of an image alone. As nothing
-else depends on data (`dataflow`), this is the order of all images. It stays so for ever once all that does not depend
-on data, and the places of all tags, are as they were when an earlier image began.
+On every stream between two stages, behind every window buffer and behind every move, the right elements must come in
+order, with constants in places of padding, and `last` on the last beat of an image alone. As nothing else depends on
+data (`dataflow`), this is the order of all images. It stays so for ever once all that does not depend on data, and the
+places of all tags, are as they were when an earlier image began.
 """
 
 from __future__ import annotations
