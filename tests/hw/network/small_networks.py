@@ -357,8 +357,8 @@ def headed(seed=0, form=INT8):
 
 def crossed(seed=0, form=INT8):
     """Two inputs of other sizes, each weighed by the average of the other: images that wait for the whole other."""
-    net = Builder((2, 4, 3), seed=seed, form=form)
-    other = net.input((2, 2, 2))
+    net = Builder((2, 6, 4), seed=seed, form=form)
+    other = net.input((2, 4, 3))
     net.multiply(net.x, net.average())
     left = net.last
     net.last = net.x
