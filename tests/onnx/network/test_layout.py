@@ -1,4 +1,6 @@
-"""Images whose channels come last at a network's ends, as tf2onnx leaves them: streams have the order of memory."""
+"""Images whose channels come last, as tf2onnx leaves them, at a network's ends and between Transposes: streams have
+the order of memory.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ import pytest
 
 from systoliq.board.exchange_of import exchange_of
 from systoliq.design.network import NetworkDesign
-from systoliq.golden.network import load_network, network_arrays
+from systoliq.golden.network import Chain, Move, load_network, network_arrays
 from systoliq.onnx import read_network
 
 from .oracle import check, write
@@ -107,3 +109,42 @@ def test_only_four_dimensions_have_channels_last(tmp_path):
     (source,) = read_network(model(tmp_path, "float", "last")).inputs
     with pytest.raises(ValueError, match="must have four dimensions for channels_last, not the shape"):
         source.replace(shape=(1, 90))
+
+
+ELEMENTS = {
+    "a table": "e = HardSwish(fl)",
+    "a weight for each channel": (
+        f"p = GlobalAveragePool(fb) pq = QuantizeLinear(p, t, z) fp = DequantizeLinear(pq, t, z) l1 = {TO_LAST}(fp) "
+        "e = Mul(fl, l1)"
+    ),
+    "a constant for each channel": "fk = DequantizeLinear(k, s, z) e = Add(fl, fk)",
+    "the sum with its table": (
+        "g = Sigmoid(fl) gq = QuantizeLinear(g, u, z) fg = DequantizeLinear(gq, u, z) e = Mul(fl, fg)"
+    ),
+}
+
+
+@pytest.mark.parametrize("elements", ELEMENTS)
+def test_operators_on_elements_between_transposes_take_no_memory(elements, tmp_path):
+    body = ELEMENTS[elements]
+    rng = np.random.default_rng(5)
+    second = "fv = DequantizeLinear(v, s, z) c2 = Conv(f2, fv) y = QuantizeLinear(c2, t2, z)"
+    text = (
+        f"g (int8[1, 3, 8, 6] x) => (int8[1, 2, 6, 4] y) {{ c = DequantizeLinear(x, s, z) {CONVOLUTION} "
+        f"l = {TO_LAST}(fb) lq = QuantizeLinear(l, t, z) fl = DequantizeLinear(lq, t, z) {body} "
+        f"eq = QuantizeLinear(e, t2, z) fe = DequantizeLinear(eq, t2, z) f2 = {TO_SECOND}(fe) {second} }}"
+    )
+    weights = {
+        "w": rng.integers(-128, 128, (4, 3, 1, 1)).astype(np.int8),
+        "v": rng.integers(-128, 128, (2, 4, 3, 3)).astype(np.int8),
+        "k": rng.integers(-128, 128, (1, 1, 1, 4)).astype(np.int8),
+    }
+    scales = {name: np.float32(each) for name, each in {"s": 0.07, "t": 0.9, "t2": 70, "u": 1 / 256}.items()}
+    path = write(tmp_path / "model.onnx", text, {**weights, **scales, "z": np.int8(-9)})
+    network = read_network(path)
+    x = rng.integers(-128, 128, (3, 3, 8, 6)).astype(np.int8)
+    compared, _ = check(path, network, {"x": x})
+    assert compared > 0
+    assert not [node.name for node in network.nodes if isinstance(node, Move) and isinstance(node.movement, Chain)]
+    design = NetworkDesign(network)
+    assert design.simulate({"x": x[:2]}, simulator="icarus").passed

@@ -10,15 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden.network import (
+    Addition,
     Dense,
     LayerNormalization,
     MatrixProduct,
     Move,
+    Multiplication,
     Network,
     Node,
+    RealPair,
     Reshape,
     Softmax,
+    Table,
     Tensor,
+    Transpose,
 )
 
 from .reorders import stays
@@ -28,15 +33,19 @@ __all__ = ["with_layout"]
 
 _Places = npt.NDArray[Any]
 _OF_ROWS = (Dense, LayerNormalization, MatrixProduct, Softmax)
+_OF_ELEMENTS = (Addition, Multiplication, RealPair, Table)
+_TO_LAST, _FROM_LAST = (0, 2, 3, 1), (0, 3, 1, 2)  # of an image's channels
 
 
 def with_layout(net: Network) -> Network:
-    """`net` with `channels_last` set for the inputs and outputs that stages take and make in that order alone, and
-    `channels_second` for tensors of three dimensions that are images of one row, or of all rows one after the other.
+    """`net` with `channels_last` set for the inputs and outputs that stages take and make in that order alone, and for
+    images on which operators on single elements work between Transposes; and `channels_second` for tensors of three
+    dimensions that are images of one row, or of all rows one after the other.
     """
     second = _rows(net)
     net = dataclasses.replace(net, nodes=tuple(joins_of_images(net.nodes, second)))
     net = _laid_out(net, second, "channels_second")
+    net = _laid_out(net, _turned_elements(net), "channels_last")
     last = {
         tensor.name
         for tensor in net.inputs
@@ -78,6 +87,27 @@ def _rows(net: Network) -> set[str]:
     whole = {name for node in net.nodes if isinstance(node, _OF_ROWS) for name in _of_three(node)}
     joined = [_of_three(node) for node in net.nodes if not isinstance(node, (Move, *_OF_ROWS))]
     return _spread(reshaped, joined) - _spread(whole, joined)
+
+
+def _turned_elements(net: Network) -> set[str]:
+    """Images [batch, rows, columns, channels] that a Transpose makes of an image or makes an image of, and those that
+    operators on single elements make of them or take with them, constants too. No other operator may take or make one.
+    """
+    turned = {name for node in net.nodes if isinstance(node, Move) for name in _turned_side(node)}
+    fixed = {name for node in net.nodes if not isinstance(node, (Move, *_OF_ELEMENTS)) for name in _of_four(node)}
+    joined = [_of_four(node) for node in net.nodes if isinstance(node, _OF_ELEMENTS)]
+    ends = {tensor.name for tensor in (*net.inputs, *net.outputs)}
+    return _spread(turned & set().union(*joined), joined) - _spread(fixed | ends, joined)
+
+
+def _turned_side(node: Move) -> set[str]:
+    (x,), y = node.inputs, node.output
+    sides = {Transpose(_TO_LAST): y, Transpose(_FROM_LAST): x}
+    return {sides[node.movement].name} if isinstance(node.movement, Transpose) and node.movement in sides else set()
+
+
+def _of_four(node: Node) -> set[str]:
+    return {each.name for each in (*node.inputs, node.output) if len(each.shape) == 4}
 
 
 def _of_three(node: Node) -> set[str]:

@@ -116,11 +116,14 @@ class Tensor:
         return real
 
     @property
+    def channel_axis(self) -> int:
+        """The dimension of channels: the second or the last, as the class says."""
+        return 1 if self._channels_second else len(self.shape) - 1
+
+    @property
     def channels(self) -> int:
-        """Elements of a pixel: the second dimension or the last, as the class says, where that is not the batch."""
-        if len(self.shape) < 2:
-            return 1
-        return self.shape[1 if self._channels_second else -1]
+        """Elements of a pixel: the size of the channels' dimension, where that is not the batch."""
+        return self.shape[self.channel_axis] if len(self.shape) > 1 else 1
 
     @property
     def columns(self) -> int:

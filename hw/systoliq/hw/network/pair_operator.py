@@ -25,7 +25,7 @@ from .parallelism import Parallelism
 from .recipe import Recipe
 from .repeated import Repeated
 
-__all__ = ["PairOperator", "channel_axis"]
+__all__ = ["PairOperator"]
 
 
 Lane = SumOfTables | ExtremumOfTables | SteppedProduct
@@ -43,7 +43,7 @@ class PairOperator(Operator[N_co]):
         output, (a, b) = self.node.output, self.node.inputs
         if a.value is not None or b.value is not None or a.shape == b.shape:
             return None
-        one = tuple(size if axis in (0, channel_axis(output)) else 1 for axis, size in enumerate(output.shape))
+        one = tuple(size if axis in (0, output.channel_axis) else 1 for axis, size in enumerate(output.shape))
         for index, (single, whole) in enumerate(((a, b), (b, a))):
             if single.shape == one and whole.shape == output.shape:
                 return index
@@ -66,7 +66,7 @@ class PairOperator(Operator[N_co]):
     def all_pairs(self) -> npt.NDArray[Any]:
         """Return the results for all pairs of codes, [256, 256]."""
         node = self.node
-        tensors = [tensor.replace(shape=(1, 256, 256), value=None) for tensor in (*node.inputs, node.output)]
+        tensors = [tensor.replace(shape=(1, 256, 256), value=None, channels_last=False) for tensor in (*node.inputs, node.output)]
         codes = tensors[0].codes
         a, b = np.broadcast_arrays(codes[None, :, None], codes[None, None, :])
         pairs = dataclasses.replace(node, inputs=tuple(tensors[:2]), output=tensors[2])
@@ -108,8 +108,3 @@ class PairOperator(Operator[N_co]):
             "lanes": len(core.lanes),
             "results_sha256": digest(results),
         }
-
-
-def channel_axis(tensor: network.Tensor) -> int:
-    """Return the dimension of channels."""
-    return 1 if len(tensor.shape) == 4 else len(tensor.shape) - 1

@@ -15,7 +15,6 @@ from ..concatenation import Concatenation, Part
 from ..dependency import Dependency
 from ..memory import Memory
 from ..operator import Arrays, Operator, digest
-from ..pair_operator import channel_axis
 from ..parallelism import Parallelism
 from ..recipe import Recipe
 
@@ -50,7 +49,7 @@ class ConcatenationOperator(Operator[network.Concatenation]):
         where channels are the last dimension.
         """
         output, axis = self.node.output, self.node.axis
-        channels = channel_axis(output)
+        channels = output.channel_axis
         outside = range(1, axis) if channels > axis else (each for each in range(1, axis) if each != channels)
         if axis == channels:
             return output.pixels
@@ -64,7 +63,7 @@ class ConcatenationOperator(Operator[network.Concatenation]):
         """`Dependency.needed` of the output: each of its pixels needs one of one input, unless an axis of pixels
         is whole.
         """
-        if self.node.axis == channel_axis(self.node.output):
+        if self.node.axis == self.node.output.channel_axis:
             return super().needed(given)
         computed = iter(given)
         parts = [
@@ -77,7 +76,7 @@ class ConcatenationOperator(Operator[network.Concatenation]):
     def waiting(self, given: Sequence[Dependency]) -> list[int]:
         """Pixels of each computed input that must find room: at most an image, which may come in others' turns."""
         usual = super().waiting(given)
-        if self.node.axis == channel_axis(self.node.output):
+        if self.node.axis == self.node.output.channel_axis:
             return usual
         computed = [tensor for tensor in self.node.inputs if tensor.value is None]
         return [
