@@ -212,14 +212,14 @@ _NO_PIPELINE = SeededBug(
 _NEVER_CLEARED = SeededBug(module="cells.ecp5", old="_ADD_UNLESS = 0xA6AA", new="_ADD_UNLESS = 0x66AA")
 _NOTHING_FED = SeededBug(module="cells.ecp5", old="_FEED = 0x000A", new="_FEED = 0x0000")
 _NO_CARRY = SeededBug(module="cells.ecp5", old="_ADD_UNLESS = 0xA6AA", new="_ADD_UNLESS = 0xA6A0")
-_CLEARED_EARLY = SeededBug(module="mac.ecp5", old='clear = delay(m, clear, 1, name=f"{name}_clear")', new="pass")
+_CLEARED_EARLY = SeededBug(module="mac.clearing", old='clear = delay(m, clear, 1, name=f"{name}_clear")', new="pass")
 _ROWS_ALIKE = SeededBug(module="cells.ecp5", old="_LAST_ROW = 0x8788", new="_LAST_ROW = 0x7888")
 _KEPT_ALWAYS = SeededBug(module="mac.ecp5_alu", old="keep.eq(~clear)", new="keep.eq(1)")
 _SECOND_DROPPED = SeededBug(module="cells.ecp5_alu", old="_PRODUCT if len(a) == 2 else _NOTHING", new="_NOTHING")
 _NO_OUTPUT_REGISTER = SeededBug(module="cells.gowin", old='"PIPE_REG", "OUT_REG")', new='"PIPE_REG")')
 _UNSIGNED = SeededBug(module="cells.gowin", old="i_ASIGN=1", new="i_ASIGN=0")
 _HELD_ALWAYS = SeededBug(module="cells.gowin", old="i_I1=~clear", new="i_I1=1")
-_CLEARED_BEFORE = SeededBug(module="mac.gowin", old='clear = delay(m, clear, 1, name=f"{name}_clear")', new="pass")
+
 _NEVER_LOADED = SeededBug(module="cells.nexus", old="i_LOADC=clear", new="i_LOADC=0")
 _LOADED_LATE = SeededBug(module="mac.nexus", old="clear_delay = 0", new="clear_delay = 1")
 _FIRST_TWICE = SeededBug(module="mac.nexus", old="adder_tree(m, sums, bits", new="adder_tree(m, sums[:1] * 2, bits")
@@ -266,7 +266,7 @@ PROPERTIES = (
     ),
     *macs("ecp5-alu", _KEPT_ALWAYS, depths=(1, 2)),
     *macs("ecp5-alu", _SECOND_DROPPED, depths=(3,)),
-    *macs("gowin", _CLEARED_BEFORE),
+    *macs("gowin", _CLEARED_EARLY),
     *macs("nexus", _HELD_FOR_EVER, depths=(1, 2)),
     *macs("nexus", _NEVER_LOADED, depths=(3,)),
     mac(config_of(depth=4, cells="nexus"), _LOADED_LATE),
