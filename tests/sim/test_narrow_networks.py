@@ -29,5 +29,5 @@ def test_every_tensor_is_right(seed, simulator):
         warnings.simplefilter("ignore", SimulatorWarning)
         result = cosimulate_network(assembly, given, simulator=simulator, stalls=(0.3, 0.4)).check()
     golden = narrow.golden(given)
-    for each in result.tensors.values():
-        np.testing.assert_array_equal(each.array, golden[each.tensor.name])
+    for name, each in result.tensors.items():
+        np.testing.assert_array_equal(each.array, golden[name])
