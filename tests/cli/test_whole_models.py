@@ -130,7 +130,7 @@ OPENED = {
     "synth": ["synth", "{}", "--target", "ecp5-85k"],
     "simulate": ["simulate", "{}", "--input", "{x}"],
     "bitstream": ["bitstream", "{}", "--board", "ulx3s-85f", "--out", "{out}"],
-    "board simulate": ["board", "simulate", "{}"],
+    "board simulate": ["board", "simulate", "{}", "--seconds", "1"],
     "explore": ["explore", "{}", "--require", "throughput=1000"],
     "explore --out": ["explore", "{}", "--out", "{out}", "--target", "osu018"],
     "explore --bits": ["explore", "{}", "--bits", "4"],

@@ -146,7 +146,7 @@ BESIDE_INTEGERS = {  # the last constants are of a sixth column, which only fill
     "zero point of Y": ("integer A", r"\.zero_point\((8'h02)\)", "8'h03", "not exact: column 0 gives"),
     "least integer": ("integer A", r"\$signed\(moved\) < .*?(10'h380)", "10'h381", "instead of -128 for the sum"),
     "integer weight": ("integer B", r"_weights_0\(.*?memory\[3\] = \d+'h(\w+);", None, "- zero point = "),
-    "what is added": ("integers to float8", r"bias_entry = \w+\(12'h000, 72'h(\w+)\w{3},", None, "column 4 adds -783"),
+    "what is added": ("integers to float8", r"bias_entry = \w+\(19'h00000, 114'h(\w+)\w{5},", None, "column 4 adds "),
     "scale": ("integers to float8", r"multiplier_entry = \w+\(24'h\w+, \d+'h(\w+)\w{6},", None, "has the scale"),
 }
 

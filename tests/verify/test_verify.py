@@ -6,6 +6,7 @@ import ast
 import hashlib
 import json
 import re
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -78,12 +79,14 @@ def file_of(directory: Path, suffix: str) -> Path:
     return directory / f"{name}{suffix}"
 
 
-def change(path: Path, pattern: str, new: str | None = None) -> None:
-    """Change the last digit of what group 1 of `pattern` matches first, or replace it."""
+def change(path: Path, pattern: str, new: str | Callable[[str], str] | None = None) -> None:
+    """Change the last digit of what group 1 of `pattern` matches first, or replace it, by what `new` makes of it."""
     text = path.read_text()
     match = re.search(pattern, text, re.DOTALL)
     assert match, pattern
     last = text[match.end(1) - 1]
+    if callable(new):
+        new = new(match[1])
     new = match[1][:-1] + ("1" if last != "1" else "2") if new is None else new
     path.write_text(text[: match.start(1)] + new + text[match.end(1) :])
 

@@ -81,10 +81,14 @@ class Machine:
         self._step = self._compiled(module)
         self.reset_to_power_up()
 
-    def reset_to_power_up(self, fill: Callable[[int], int] | None = None) -> None:
-        """Set registers and memories to their values at power-up; `fill` sets other values for some bits."""
+    def reset_to_power_up(self, fill: Callable[[int, int], int] | None = None) -> None:
+        """Set registers and memories to their values at power-up; `fill` gives other values of registers for their
+        number of bits and their value at power-up.
+        """
         given = self._flat.registers.values()
-        self.state: tuple[int, ...] = tuple(initial if fill is None else fill(bits) for _, initial, bits, _ in given)
+        self.state: tuple[int, ...] = tuple(
+            initial if fill is None else fill(bits, initial) for _, initial, bits, _ in given
+        )
         for variable, (_, words) in self._flat.memories.items():
             self._space[variable][:] = words
 
