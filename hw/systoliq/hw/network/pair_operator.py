@@ -66,7 +66,8 @@ class PairOperator(Operator[N_co]):
     def all_pairs(self) -> npt.NDArray[Any]:
         """Return the results for all pairs of codes, [256, 256]."""
         node = self.node
-        tensors = [tensor.replace(shape=(1, 256, 256), value=None, channels_last=False) for tensor in (*node.inputs, node.output)]
+        square = {"shape": (1, 256, 256), "value": None, "channels_last": False}
+        tensors = [tensor.replace(**square) for tensor in (*node.inputs, node.output)]
         codes = tensors[0].codes
         a, b = np.broadcast_arrays(codes[None, :, None], codes[None, None, :])
         pairs = dataclasses.replace(node, inputs=tuple(tensors[:2]), output=tensors[2])
