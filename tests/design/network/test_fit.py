@@ -39,12 +39,14 @@ def test_more_multiplier_cells_than_there_are():
     )
 
 
-def test_estimates_refuse_beyond_their_error():
+def test_estimates_refuse_beyond_their_error(tmp_path):
     made = design(multipliers=20)
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps(made.stages))
     sites = sum(stage["lut_sites"] for stage in made.stages)
     blocks = sum(stage["ram"] for stage in made.stages)
     enough = having(lut_sites=int(sites / (1 + LUT_ERROR)) + 1, ram=max(blocks - RAM_ERROR * len(made.stages), 0))
-    design(enough, multipliers=20)
+    design(enough, plan=path)
     with pytest.raises(InputError, match=rf"it needs about {sites} LUT sites where there are 900; ask for fewer multi"):
         design(having(lut_sites=900), multipliers=20)
     with pytest.raises(
