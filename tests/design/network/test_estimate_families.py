@@ -29,11 +29,11 @@ MEASURED = {
         ("fc", 1, 1, 326, 2, 1),
     ],
     ("nexus-40k", "mixed"): [
-        ("convolution0", 4, 2, 1760, 2, 20), ("convolution1", 1, 1, 784, 1, 5),
-        ("concatenation3", 1, 1, 227, 3, 0), ("maxpool4", 1, 1, 143, 1, 0),
-        ("table5", 1, 1, 318, 0, 0), ("convolution6", 1, 1, 1016, 1, 5),
-        ("move7", 1, 1, 352, 0, 0), ("convolution8", 2, 1, 702, 4, 12),
-        ("wholeaverage9", 1, 1, 319, 1, 5), ("dense11", 1, 1, 646, 8, 12),
+        ("convolution0", 4, 2, 1722, 2, 19), ("convolution1", 1, 1, 790, 1, 5),
+        ("concatenation3", 1, 1, 243, 3, 0), ("maxpool4", 1, 1, 144, 1, 0),
+        ("table5", 1, 1, 316, 0, 0), ("convolution6", 1, 1, 1017, 1, 5),
+        ("move7", 1, 1, 354, 0, 0), ("convolution8", 2, 1, 691, 4, 12),
+        ("wholeaverage9", 1, 1, 319, 1, 5), ("dense11", 1, 1, 613, 8, 11),
     ],
     ("gatemate-a1", "digits-cnn"): [
         ("conv1", 1, 1, 1072, 2, 0), ("conv2", 1, 1, 1131, 3, 0),

@@ -59,7 +59,9 @@ ICE40 = Family(
     ),
     sizes=Sizes(
         cells=("ice40", "portable"),
-        memories=MemoryBlocks(widths={2048: 2, 1024: 4, 512: 8, 256: 16}, constant_bits=1024, written_bits=64),
+        memories=MemoryBlocks(
+            widths={2048: 2, 1024: 4, 512: 8, 256: 16}, constant_bits=1024, written_bits=64, stacked=False
+        ),
         plain_product=260,
         sequence=90,
         replay=140,

@@ -16,6 +16,9 @@ class MemoryBlocks:
     ----------
     widths
         bits of a word of one block, by its number of words.
+    stacked
+        True if Yosys takes shallower blocks, one after the other, where these are fewer; False if every block is as
+        deep as the memory, or as deep as a block can be.
     constant_bits, written_bits
         bits from which Yosys takes a block, for each block: of memories that are never written, and of others.
     """
@@ -23,10 +26,13 @@ class MemoryBlocks:
     widths: Mapping[int, int]
     constant_bits: int
     written_bits: int
+    stacked: bool = True
 
     def of(self, words: int, bits: int, *, constant: bool) -> int:
         """Return the number of blocks of one memory; 0 if Yosys puts the memory into lookup tables."""
-        blocks = min(-(-bits // width) * -(-words // depth) for depth, width in self.widths.items())
+        deep = min((depth for depth in self.widths if depth >= words), default=max(self.widths))
+        depths = self.widths if self.stacked else [deep]
+        blocks = min(-(-bits // self.widths[depth]) * -(-words // depth) for depth in depths)
         least = self.constant_bits if constant else self.written_bits
         return blocks if words * bits >= blocks * least else 0
 
