@@ -29,7 +29,8 @@ def blocks(path: Path, language: str) -> list[str]:
 def commands(path: Path) -> list[list[str]]:
     """Each `systoliq ...` of a shell block, and each that stands alone in backticks and has an argument."""
     text = path.read_text()
-    lines = [line.removeprefix("$ ") for block in blocks(path, "(?:sh|console)?") for line in block.splitlines()]
+    shells = [re.sub(r"\\\n\s*", "", block) for block in blocks(path, "(?:sh|console)?")]
+    lines = [line.removeprefix("$ ") for block in shells for line in block.splitlines()]
     lines += re.findall(r"`(systoliq [a-z][^`]*)`", text)
     return [shlex.split(line, comments=True)[1:] for line in lines if re.match(r"systoliq [a-z]", line)]
 
