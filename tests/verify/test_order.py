@@ -169,10 +169,10 @@ TAGS = {  # of a package of cells: what is replaced, by what, and why it is refu
     "a beat that a fork gives twice": (
         r"_fork_2_of_9\(.*?assign procmux_\w+ = i__valid \? (_\d+) : done\[1\]", "1'h0", "(Addition): its input has "),
     "a beat that a fork loses": (
-        r"_fork_2_of_9\(.*?assign i__ready = (&) took", "|", ": its input has "),
+        r"_fork_2_of_9\(.*?assign i__ready = (&) took", "|", " beats, and no more in "),
     "a skid buffer that forgets": (
         r"net_skid_buffer_9\(.*?assign \w+ = keeps \? (kept) : i__payload;\n  assign \w+ = \w+ \? o__p", "i__payload",
-        "after a receiver that waited: "),
+        "(Addition): its input has "),
     "a skid buffer that offers what is gone": (
         r"net_skid_buffer_9\(.*?assign \w+ = \w+ \? o__payload : (\w+);", "kept", " has "),
     "a last in the padding": (

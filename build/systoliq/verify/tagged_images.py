@@ -30,6 +30,7 @@ from .window_order import ordered_windows, padding_of
 
 __all__ = ["Places", "evaluate_places"]
 
+_STILL = 4  # times the cycles without any beat that one stream alone may have none, as others stall
 _PHASES = 4  # images in a row whose tags differ
 _MOST_WORK = 2_000_000_000  # statements times cycles
 _MOST_SEARCHED = 25_000_000  # the same, for the state to repeat
@@ -279,6 +280,7 @@ class _Run:
         self._held = [False] * len(network.sent)  # whether a beat has come that was not taken
         self._machine, self._network, self._found = machine, network, found
         self._quiet, self._least = 0, _LEAST_IMAGES
+        self._still = [0] * len(network.streams)  # cycles since a stream's last beat
         self._seen: list[tuple[Any, ...]] = []  # states in which images begin
 
     def go(self, *, patience: int, searched: int) -> None:
@@ -300,10 +302,13 @@ class _Run:
             if left >= self._least and (self._found.period is not None or self._found.cycles >= searched):
                 break
             self._cycle(given)
-        if self._quiet > patience:
-            self._found.reasons += [
-                f"{self._when}{each.label} has {each.done} beats, and no more in {patience} cycles" for each in streams
-            ]
+            if max(self._still) > _STILL * patience:
+                break
+        self._found.reasons += [
+            f"{self._when}{each.label} has {each.done} beats, and no more in {patience} cycles"
+            for each, still in zip(streams, self._still, strict=True)
+            if self._quiet > patience or still > _STILL * patience
+        ]
         if self._found.period is None and not self._when:
             self._found.unrepeated = self._unrepeated()
 
@@ -349,11 +354,12 @@ class _Run:
             self._quiet *= 1 - (comes & ready)
             self._held[place] = bool(comes and not ready)
         at = len(machine.outputs)
-        for stream, beat in zip(self._network.streams, wanted, strict=True):
+        for index, (stream, beat) in enumerate(zip(self._network.streams, wanted, strict=True)):
             payload, valid, ready = shown[at : at + 3]
             at += 3
+            self._still[index] += 1
             if valid and ready:
-                self._quiet = 0
+                self._quiet = self._still[index] = 0
                 above = stream.data_bits * tag_bits if stream.input else 0
                 if payload >> above != beat >> above:
                     self._differs(stream, payload, beat)
