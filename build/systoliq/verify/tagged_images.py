@@ -30,7 +30,7 @@ from .window_order import ordered_windows, padding_of
 
 __all__ = ["Places", "evaluate_places"]
 
-_STILL = 4  # times the cycles without any beat that one stream alone may have none, as others stall
+_STILL, _STILL_WAITING = 4, 24  # times the cycles without any beat that one stream may have none while others move
 _PHASES = 4  # images in a row whose tags differ
 _MOST_WORK = 2_000_000_000  # statements times cycles
 _MOST_SEARCHED = 25_000_000  # the same, for the state to repeat
@@ -273,7 +273,7 @@ class _Run:
         stalls: random.Random | None = None,
         waits: int = 0,
     ) -> None:
-        self._stalls, self._blocked = stalls, waits
+        self._stalls, self._waits, self._blocked = stalls, waits, waits
         self._when = "with stalls: " if stalls is not None else "after a receiver that waited: " if waits else ""
         for stream in (*network.sent, *network.streams):
             stream.done = 0
@@ -292,6 +292,7 @@ class _Run:
             machine.step(*given.values())
         given["rst"] = 0
         given |= {f"{stream.port}_tvalid": 1 for stream in sent}
+        most = patience * (_STILL_WAITING if self._waits else _STILL)
         while not self._found.reasons and self._quiet <= patience:
             image, place = divmod(sent[0].done, sent[0].per_image)
             if not place and image == len(self._seen) and not self._when:
@@ -302,12 +303,12 @@ class _Run:
             if left >= self._least and (self._found.period is not None or self._found.cycles >= searched):
                 break
             self._cycle(given)
-            if max(self._still) > _STILL * patience:
+            if max(self._still) > most:
                 break
         self._found.reasons += [
             f"{self._when}{each.label} has {each.done} beats, and no more in {patience} cycles"
             for each, still in zip(streams, self._still, strict=True)
-            if self._quiet > patience or still > _STILL * patience
+            if self._quiet > patience or still > most
         ]
         if self._found.period is None and not self._when:
             self._found.unrepeated = self._unrepeated()
