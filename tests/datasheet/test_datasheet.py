@@ -136,7 +136,7 @@ def test_without_icarus_the_page_says_why_it_has_no_diagram(packages, monkeypatc
     def missing(tool):
         raise ToolError("Icarus is missing: apt-get install iverilog")
 
-    monkeypatch.setattr("systoliq.datasheet.trace.require", missing)
+    monkeypatch.setattr("systoliq.signoff.icarus.require", missing)
     text = make_datasheet(packages("layer"))
     assert "No timing diagram: Icarus is missing: apt-get install iverilog." in text
     assert "<svg" not in text

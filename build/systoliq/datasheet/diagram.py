@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import need
 from ..package.forms.block import Port
-from .trace import Trace
+from .trace import Trace, offers
 
 __all__ = ["shown_cycles", "timing_diagram", "wave_json"]
 
@@ -28,9 +28,8 @@ def shown_cycles(trace: Trace, start: int) -> list[int]:
     """Return the cycles to draw, in order: those around the end of reset, the first beat of each stream, `start` and
     the first result.
     """
-    events = [trace.released - 1, start]
+    events = [trace.released - 1, start, trace.first_result]
     events += [taken[0] for stream in trace.streams if (taken := trace.taken(stream))]
-    events += [trace.first_result] if trace.first_result is not None else []
     near = {cycle for event in events for cycle in range(event - _BEFORE, event + _AFTER + 1)}
     return sorted(cycle for cycle in near if trace.released - 1 <= cycle < trace.cycles)
 
@@ -38,8 +37,7 @@ def shown_cycles(trace: Trace, start: int) -> list[int]:
 def wave_json(trace: Trace, start: int) -> dict[str, Any]:
     """Return the diagram as WaveJSON. The row `cycle` counts from the first beat of operands."""
     columns = _with_gaps(shown_cycles(trace, start))
-    first = min(taken[0] for stream in trace.streams if stream.role == "slave" and (taken := trace.taken(stream)))
-    labels = [str(cycle - first) for cycle in columns if cycle is not None and cycle >= trace.released]
+    labels = [str(cycle - trace.first_operand) for cycle in columns if cycle is not None and cycle >= trace.released]
     of_streams = {port.name for stream in trace.streams for port in stream.signals.values()}
     others = [port for port in trace.ports if port.name not in of_streams]
     signals: list[Any] = [
@@ -53,22 +51,21 @@ def wave_json(trace: Trace, start: int) -> dict[str, Any]:
         signals += [{}, *(_signal(trace, port, valid if port != valid else None, columns) for port in ports)]
     rest = [port for port in others if port.name != trace.reset]
     signals += [{}, *(_signal(trace, port, _valid_of(port, rest), columns) for port in rest)] if rest else []
-    latency = "" if trace.first_result is None else f"{trace.first_result - start} cycles"
     _mark(signals, trace, columns, start)
     wide = any(len(each) > _NARROW for signal in signals for each in signal.get("data", ()))
-    return {"signal": signals, "edge": [f"a~>b {latency}"], "config": {"hscale": 2 if wide else 1}}
+    return {
+        "signal": signals,
+        "edge": [f"a~>b {trace.first_result - start} cycles"],
+        "config": {"hscale": 2 if wide else 1},
+    }
 
 
 def _mark(signals: list[Any], trace: Trace, columns: Sequence[int | None], start: int) -> None:
     """Mark where latency begins, node a, and where it ends, node b."""
-    senders = [stream for stream in trace.streams if stream.role == "slave"]
-    receivers = [stream.signals["TVALID"].name for stream in trace.streams if stream.role == "master"]
-    ends = receivers or [port.name for port in trace.ports if port.name.endswith("_valid")]
-    begin = next(each for each in senders if start in trace.taken(each))
+    begin = next(each for each in trace.senders if start in trace.taken(each))
+    ends = offers(trace.ports, trace.streams)
     for letter, names, at in (("a", [begin.signals["TVALID"].name], start), ("b", ends, trace.first_result)):
-        signal = next(
-            each for each in signals if each.get("name") in names and (at is None or trace.values[each["name"]][at])
-        )
+        signal = next(each for each in signals if each.get("name") in names and trace.values[each["name"]][at])
         signal["node"] = "".join(letter if cycle == at else "." for cycle in columns)
 
 
@@ -99,10 +96,10 @@ def _signal(trace: Trace, port: Port, valid: Port | None, columns: Sequence[int 
     handshake = port.name.endswith("_tready")
     wave, data = "", []
     for text in _values(trace, port, None if handshake else valid, columns):
-        if text is None or port.width == 1:
-            wave += "|" if text == "|" else text or "x"
-        elif text == "|":
+        if text == "|":
             wave += "|"
+        elif text is None or port.width == 1:
+            wave += text or "x"
         else:
             wave += "="
             data.append(text)

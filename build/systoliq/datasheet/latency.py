@@ -14,14 +14,13 @@ def latency_start(sidecar: Mapping[str, Any], trace: Trace) -> int:
     """Return the cycle from which the sidecar's latency counts, see its `latency.from`: the first beat of operands, or
     the last one of a group or tile.
     """
-    senders = [stream for stream in trace.streams if stream.role == "slave"]
     beats: int | None = sidecar["packing"]["a"].get("beats_per_group")
     if beats is not None:
-        return trace.taken(senders[0])[beats - 1]
+        return trace.taken(trace.senders[0])[beats - 1]
     if "sums" in {port.name for port in trace.ports}:
-        last = trace.values[senders[0].signals["TLAST"].name]
-        return next(cycle for cycle in trace.taken(senders[0]) if last[cycle])
-    return min(taken[0] for stream in senders if (taken := trace.taken(stream)))
+        last = trace.values[trace.senders[0].signals["TLAST"].name]
+        return next(cycle for cycle in trace.taken(trace.senders[0]) if last[cycle])
+    return trace.first_operand
 
 
 def stated_latency(sidecar: Mapping[str, Any]) -> int | None:

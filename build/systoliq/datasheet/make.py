@@ -42,7 +42,7 @@ def make_datasheet(
     detail("Icarus: the first results of the testbench")
     trace, untraced = _trace(files, seconds)
     diagram, latency = "", None
-    if trace is not None and trace.first_result is not None:
+    if trace is not None:
         start = latency_start(files.sidecar, trace)
         latency, stated = trace.first_result - start, stated_latency(files.sidecar)
         if stated is not None and latency != stated:
@@ -74,9 +74,10 @@ def _reports(files: PackageFiles, targets: Sequence[str], detail: Callable[[str]
             f"--target must be used with the package of a layer or a network, not of an {files.sidecar['kind']}: "
             "systoliq synth measures it"
         )
-    found = []
+    if not parts:
+        return ()
+    design, found = described_design(files.directory, files.sidecar), []
     for part in parts:
         detail(f"place and route for {part.title}")
-        design = described_design(files.directory, files.sidecar)
-        found.append(design.synthesize(part.name, seeds=(1, 2, 3), progress=detail))
+        found.append(design.synthesize(part.name, progress=detail))
     return tuple(found)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 from systoliq.sim.process import SimulationError, limited, tail
-from systoliq.sim.tools import require
 from systoliq.subprocesses import run_child
 
 from ..package.forms.block import Block, Interface, Port
 from ..signoff.files import PackageFiles
+from ..signoff.icarus import compiled
 
-__all__ = ["Trace", "traced"]
+__all__ = ["Trace", "offers", "traced"]
 
 _MODULE = "systoliq_trace"
 _MARK = "TRACE"
@@ -52,11 +50,25 @@ class Trace:
         return [cycle for cycle in range(self.released, self.cycles) if valid[cycle] and ready[cycle]]
 
     @property
-    def first_result(self) -> int | None:
-        """The first cycle after reset that offers a result; None if the trace ends before."""
-        offers = [self.values[name] for name in _offers(self.ports, self.streams)]
-        cycles = range(self.released, self.cycles)
-        return next((cycle for cycle in cycles if any(each[cycle] for each in offers)), None)
+    def senders(self) -> list[Interface]:
+        """The streams of operands."""
+        return [stream for stream in self.streams if stream.role == "slave"]
+
+    @cached_property
+    def first_operand(self) -> int:
+        """The first cycle in which a beat of operands is taken."""
+        return min(taken[0] for stream in self.senders if (taken := self.taken(stream)))
+
+    @cached_property
+    def first_result(self) -> int:
+        """The first cycle after reset that offers a result."""
+        return self.results[0]
+
+    @cached_property
+    def results(self) -> list[int]:
+        """The cycles after reset that offer a result."""
+        offered = [self.values[name] for name in offers(self.ports, self.streams)]
+        return [cycle for cycle in range(self.released, self.cycles) if any(each[cycle] for each in offered)]
 
 
 def traced(files: PackageFiles, seconds: float) -> Trace:
@@ -76,27 +88,16 @@ def traced(files: PackageFiles, seconds: float) -> Trace:
     ports = _ports(block, streams)
     if not streams:
         raise ValueError("the block has no streams: its operands are in memory")
-    icarus = require("icarus").path
-    assert icarus is not None  # noqa: S101 - require() has seen to it
-    with tempfile.TemporaryDirectory(prefix="systoliq-datasheet-") as place:
-        folder = Path(place)
-        sources = files.copied(folder, files.verilog.read_text())
-        probe = folder / f"{_MODULE}.v"
-        probe.write_text(_probe(f"{files.bench}.dut", block, ports, _offers(ports, streams)))
-        names = [each.name for each in (*sources, probe)]
-        command = [str(icarus), "-g2005", "-s", files.bench, "-s", _MODULE, "-o", "t", *names]
-        done = run_child(command, cwd=folder, stderr=subprocess.STDOUT)
-        if done.returncode:
-            raise SimulationError(f"Icarus does not compile it: {tail(done.stdout, 3)}")
-        command = limited([str(icarus.with_name("vvp")), "-n", "t"], seconds)
-        done = run_child(command, cwd=folder, stderr=subprocess.STDOUT)
+    probe = _probe(f"{files.bench}.dut", block, ports, offers(ports, streams))
+    with compiled(files, files.verilog.read_text(), {_MODULE: probe}) as (folder, command):
+        done = run_child(limited(command, seconds), cwd=folder, stderr=subprocess.STDOUT)
     rows = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith(f"{_MARK} ")]
     columns = [[_number(row[place]) for row in rows] for place in range(len(ports))]
     values = {port.name: column for port, column in zip(ports, columns, strict=True)}
     if not rows or not any(value == 0 for value in values[block.reset]):
         raise SimulationError(f"the testbench ended before its reset: {tail(done.stdout, 1)}")
     found = Trace(ports=ports, streams=streams, reset=block.reset, values=values)
-    if found.first_result is None:
+    if not found.results:
         raise SimulationError(f"no result within {seconds:g} s of processor time ({found.cycles} cycles)")
     return found
 
@@ -114,8 +115,8 @@ def _ports(block: Block, streams: Sequence[Interface]) -> tuple[Port, ...]:
     )
 
 
-def _offers(ports: Sequence[Port], streams: Sequence[Interface]) -> list[str]:
-    """Names of the ports that are not 0 while a result is offered: those of sums, else of streams of results."""
+def offers(ports: Sequence[Port], streams: Sequence[Interface]) -> list[str]:
+    """Names of the ports that are not 0 while a result is offered: of streams of results, else of sums."""
     results = [each.signals["TVALID"].name for each in streams if each.role == "master"]
     return results or [port.name for port in ports if port.name.endswith("_valid")]
 

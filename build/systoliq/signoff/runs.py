@@ -11,12 +11,13 @@ from pathlib import Path
 from systoliq.sim import verilator
 from systoliq.sim.cache import content_key, obtain
 from systoliq.sim.process import Reporter, SimulationError, limited, tail
-from systoliq.sim.tools import ToolError, require
+from systoliq.sim.tools import ToolError
 from systoliq.subprocesses import run_child
 
 from .coverage import GOALS, TITLES, Coverage, read_coverage
 from .events import monitor, streams
 from .files import PackageFiles
+from .icarus import compiled
 from .power_up import without_initial_values
 from .row import FAILED, NOT_RUN, PASSED, Row
 
@@ -126,16 +127,8 @@ def _coverage_row(item: str, kind: str, found: Coverage) -> Row:
 
 def _under_icarus(files: PackageFiles, text: str, seconds: float) -> str:
     """The line PASS that the testbench printed under Icarus."""
-    icarus = require("icarus").path
-    assert icarus is not None  # noqa: S101 - require() has seen to it
-    with tempfile.TemporaryDirectory(prefix="systoliq-signoff-") as place:
-        folder = Path(place)
-        sources = files.copied(folder, text)
-        command = [str(icarus), "-g2005", "-s", files.bench, "-o", "t", *(each.name for each in sources)]
-        done = run_child(command, cwd=folder, stderr=subprocess.STDOUT)
-        if done.returncode:
-            raise SimulationError(f"Icarus does not compile it: {tail(done.stdout, 3)}")
-        return _passed([str(icarus.with_name("vvp")), "-n", "t"], folder, seconds)
+    with compiled(files, text) as (folder, command):
+        return _passed(command, folder, seconds)
 
 
 def _under_verilator(files: PackageFiles, executable: Path, options: Sequence[str], seconds: float) -> bytes:
