@@ -13,6 +13,7 @@ import pytest
 
 from systoliq.golden.network import Reshape, Transpose
 from systoliq.signoff.power_up import without_initial_values
+from systoliq.sim.cosimulation import network as network_cosimulation
 from systoliq.sim.cosimulation.network import cosimulate_network, network_verilog
 from systoliq.sim.process import SimulationError
 from systoliq.sim.runner import SimulatorWarning
@@ -116,6 +117,13 @@ def test_fault_is_found_and_located(fault, icarus):
     before = np.ravel_multi_index(place, golden.shape)
     np.testing.assert_array_equal(wrong.found.reshape(-1)[:before], golden.reshape(-1)[:before])
     assert found[6] == ("nothing" if not wrong.there[place] else str(wrong.found[place])) != found[5]
+
+
+def test_braces_in_the_name_of_a_tensor_are_not_formatted(tmp_path):
+    tensor = dataclasses.replace(small.residual().inputs[0], name="x{y}{}")
+    expected = np.ones((1, tensor.pixels, tensor.channels), tensor.format.dtype)
+    beats = network_cosimulation._read(tmp_path / "none", tensor.format.bits, tensor, expected)
+    assert beats.differences[0] == "tensor 'x{y}{}', image 0, pixel 0, channel 0: expected 1, got nothing"
 
 
 @functools.cache

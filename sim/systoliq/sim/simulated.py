@@ -36,13 +36,15 @@ _SHOWN = 5
 class Compared:
     """A tensor of the hardware, ``found``, and golden's, ``expected``, of the same shape.
 
-    ``there`` is False for elements that never arrived; None if all did. ``place`` formats the indices of an element.
-    ``tensor`` is ``found`` in ONNX's shape, by default ``found`` itself.
+    ``of`` begins each difference, and is not formatted. ``there`` is False for elements that never arrived; None if all
+    did. ``place`` formats the indices of an element. ``tensor`` is ``found`` in ONNX's shape, by default ``found``
+    itself.
     """
 
     found: npt.NDArray[Any]
     expected: npt.NDArray[Any]
     place: str
+    of: str = ""
     there: npt.NDArray[np.bool_] | None = None
     tensor: npt.NDArray[Any] | None = None
 
@@ -60,7 +62,8 @@ class Compared:
     @property
     def differences(self) -> list[str]:
         """The first of these elements: place, expected, actual."""
-        return [f"{self.place.format(*at)}: {self._values(tuple(at))}" for at in self.wrong[:_REPORTED].tolist()]
+        shown = self.wrong[:_REPORTED].tolist()
+        return [f"{self.of}{self.place.format(*at)}: {self._values(tuple(at))}" for at in shown]
 
     def _values(self, at: tuple[int, ...]) -> str:
         got = "nothing" if self.there is not None and not self.there[at] else self.found[at]

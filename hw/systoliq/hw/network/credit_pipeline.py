@@ -13,7 +13,9 @@ from ..hierarchy import place
 from ..timeline import Steps, Timeline
 from .fifo import Fifo
 
-__all__ = ["credit_pipeline", "credit_pipeline_timed"]
+__all__ = ["credit_depth", "credit_pipeline", "credit_pipeline_timed", "joined_timed"]
+
+_MORE = 4  # results that need room beyond the latency, for full rate
 
 
 def credit_pipeline(
@@ -30,8 +32,8 @@ def credit_pipeline(
     ``result`` is the payload of ``fifo.i``, ``latency`` cycles after the sources' payloads; ``fifo.o`` is the way out.
     Raises ValueError where the FIFO is too shallow to work at full rate.
     """
-    if fifo.depth < latency + 4:
-        raise ValueError(f"the FIFO must be at least {latency + 4} deep, not {fifo.depth}")
+    if fifo.depth < latency + _MORE:
+        raise ValueError(f"the FIFO must be at least {latency + _MORE} deep, not {fifo.depth}")
     m.submodules.fifo = place(fifo, platform)
     enters = Signal()
     left = Signal()
@@ -47,6 +49,20 @@ def credit_pipeline(
         Value.cast(fifo.i.payload).eq(result),
     ]
     return enters
+
+
+def credit_depth(latency: int) -> int:
+    """Return a depth of the FIFO, a power of two, with which `credit_pipeline` works at full rate."""
+    return max(16, 1 << (latency + _MORE - 1).bit_length())
+
+
+def joined_timed(line: Timeline, sources: Sequence[Steps], fifo: Fifo, *, latency: int) -> Steps:
+    """Return the beats that leave, where one beat of each of ``sources`` enters at a time."""
+    entered = line.steps(len(sources[0]))
+    for source in sources:
+        entered.after(source, 0)
+        source.after(entered, 0)
+    return credit_pipeline_timed(line, entered, fifo, latency=latency)
 
 
 def credit_pipeline_timed(line: Timeline, entered: Steps, fifo: Fifo, *, latency: int) -> Steps:

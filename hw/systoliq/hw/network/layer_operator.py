@@ -17,6 +17,7 @@ from systoliq.golden.formats import signed_bits
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.limits import ARRAY_MULTIPLIERS, ARRAY_SIDE
 from systoliq.golden.requantization import Requantization
+from systoliq.golden.unscaled import Unscaled
 
 from ..block_ram import SMALL
 from ..cells import PAIR_CELLS, is_ecp5
@@ -27,6 +28,7 @@ from ..rom import FEW
 from ..schedule import Schedule
 from .convolution import Convolution
 from .depthwise import Depthwise
+from .image import ImageWindow
 from .memory import Memory
 from .operator import Arrays, BuiltProduct, N_co
 from .parallelism import Parallelism
@@ -188,14 +190,14 @@ class ProductOperator(LayerOperator[N_co]):
             "row_sums": int(self.needs_row_sums),
         }
 
-    def build_dense(self, layer: MatMulLayer, recipe: Recipe) -> Dense:
-        """Return the array, and the lanes behind it, for ``layer``."""
+    def build_dense(self, layer: MatMulLayer, recipe: Recipe, requantization: Unscaled | None = None) -> Dense:
+        """Return the array, and the lanes behind it, for ``layer``, requantized by the recipe or not at all."""
         cols, depth = recipe.parallelism.cols, recipe.parallelism.depth
         if layer.k % depth:
             raise ValueError(f"depth must divide the {layer.k} elements of K, not {depth}")
         config = ArrayConfig(cols=cols, depth=depth, b=layer.b_format, cells=recipe.cells)
-        requantization = recipe.requantize(layer)
-        return Dense(layer, requantization, config, wrap=True, lane_cells=recipe.lane_cells, groups=self.groups)
+        found = recipe.requantize(layer) if requantization is None else requantization
+        return Dense(layer, found, config, wrap=True, lane_cells=recipe.lane_cells, groups=self.groups)
 
     def arrays(self, stage: Convolution) -> Arrays:
         """Return the layer's arrays, with weights in the stream's order of elements."""
@@ -213,6 +215,20 @@ class ProductOperator(LayerOperator[N_co]):
             dense.array.config.accumulator_bits,
             dense.sum_bits,
         )
+
+
+class GroupedOperator(ProductOperator[N_co]):
+    """A product for each group of channels, one after the other."""
+
+    @property
+    def groups(self) -> int:
+        found: int = self.node.groups  # type: ignore[attr-defined]
+        return found
+
+    @cached_property
+    def windows(self) -> ImageWindow:
+        """The windows, group by group."""
+        return ImageWindow.over(self.node.inputs[0], self.window, self.groups)
 
 
 class LaneOperator(LayerOperator[N_co]):

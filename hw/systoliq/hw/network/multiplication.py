@@ -36,8 +36,8 @@ class SteppedProduct(wiring.Component):
         self.kind = kind
         self._cells = cells
         bits = signed_bits(min(steps.thresholds), max(steps.thresholds))
-        self._estimate = WideMultiplier(PRODUCT_BITS, max(steps.multiplier.bit_length(), 1), cells=lane_cells)
-        self._estimate.kind = f"{kind}_estimate"
+        multiplier_bits = max(steps.multiplier.bit_length(), 1)
+        self._estimate = WideMultiplier(PRODUCT_BITS, multiplier_bits, cells=lane_cells, kind=f"{kind}_estimate")
         words = [threshold % (1 << bits) for threshold in steps.thresholds]
         self._thresholds = Rom(words, bits, cells=cells, kind=f"{kind}_thresholds")
         super().__init__({"a": In(8), "b": In(8), "y": Out(8)})

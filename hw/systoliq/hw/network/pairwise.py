@@ -16,7 +16,7 @@ from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
 from ..timeline import Steps, Timeline
 from .addition import SumOfTables
-from .credit_pipeline import credit_pipeline, credit_pipeline_timed
+from .credit_pipeline import credit_depth, credit_pipeline, joined_timed
 from .extremum import ExtremumOfTables
 from .fifo import Fifo
 from .multiplication import SteppedProduct
@@ -44,7 +44,7 @@ class Pairwise(wiring.Component):
         self.latency = lanes[0].latency
         self.kind = kind
         given, made = (y_beat(operand_shape(form), len(lanes)) for form in (operand, output))
-        self.fifo = Fifo(made, depth=max(16, 1 << (self.latency + 3).bit_length()), cells=cells)
+        self.fifo = Fifo(made, depth=credit_depth(self.latency), cells=cells)
         super().__init__(
             {
                 "i_0": In(stream.Signature(given)),
@@ -56,11 +56,7 @@ class Pairwise(wiring.Component):
     def timed(self, line: Timeline, *taken: Steps | None) -> Steps:
         """Return the beats that leave; an input that is None is always there."""
         sources = [source for source in taken if source is not None]
-        entered = line.steps(len(sources[0]))
-        for source in sources:
-            entered.after(source, 0)
-            source.after(entered, 0)
-        return credit_pipeline_timed(line, entered, self.fifo, latency=self.latency)
+        return joined_timed(line, sources, self.fifo, latency=self.latency)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -19,6 +19,7 @@ from ..hierarchy import place
 from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
 from ..timeline import Steps, Timeline
+from .credit_pipeline import credit_depth
 from .fifo import Fifo
 from .real_sum import ADDITION, RealSum
 from .walk import Walk, numbered
@@ -51,7 +52,7 @@ class RealAverage(wiring.Component):
         self.kind = kind
         self.latency = lanes[0].latency
         made = y_beat(operand_shape(lanes[0].sums.output), len(lanes))
-        self.fifo = Fifo(made, depth=max(16, 1 << (self.latency + 3).bit_length()), cells=cells)
+        self.fifo = Fifo(made, depth=credit_depth(self.latency), cells=cells)
         given = y_beat(operand_shape(operand), len(lanes))
         super().__init__({"i": In(stream.Signature(given)), "o": Out(stream.Signature(made))})
 

@@ -40,8 +40,8 @@ class RealSum(wiring.Component):
         thresholds = [threshold % (1 << sums.bits) for threshold in sums.thresholds]
         self._thresholds = Rom(thresholds, sums.bits, cells=cells, kind=f"{kind}_thresholds")
         multiplier_bits = max(sums.multiplier.bit_length(), 1)
-        self._estimate = WideMultiplier(max(sums.bits - sums.drop, 2), multiplier_bits, cells=lane_cells)
-        self._estimate.kind = f"{kind}_estimate"
+        kept = max(sums.bits - sums.drop, 2)
+        self._estimate = WideMultiplier(kept, multiplier_bits, cells=lane_cells, kind=f"{kind}_estimate")
         shifts = max((shift for _, shift in sums.weights.values()), default=0)
         weight = {"table": In(range(max(len(sums.tables), 2))), "shift": In(range(shifts + 1)), "zero": In(1)}
         ports = {"x": In(8), "comes": In(1), "first": In(1), "y": Out(8)}

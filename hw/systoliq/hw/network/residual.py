@@ -24,7 +24,7 @@ from ..result_buffer import y_beat
 from ..table import ConstantTable
 from ..timeline import Steps, Timeline
 from .convolution import Convolution
-from .credit_pipeline import credit_pipeline, credit_pipeline_timed
+from .credit_pipeline import credit_depth, credit_pipeline, joined_timed
 from .fifo import Fifo
 from .image import ImageWindow
 
@@ -54,8 +54,7 @@ class ResidualLane(wiring.Component):
         shape = signed(factor_bits + 1)
         self._factors = ConstantTable({"factor": factors}, {"factor": shape}, cells=cells, kind=f"{kind}_factors")
         logic = LUT_CELLS if is_ecp5(cells) else PLAIN_CELLS
-        self._product = WideMultiplier(operand.bits + 1, factor_bits, cells=logic)
-        self._product.kind = f"{kind}_product"
+        self._product = WideMultiplier(operand.bits + 1, factor_bits, cells=logic, kind=f"{kind}_product")
         self._requantizer = Requantizer(RequantizerConfig.of(requantization, signed_bits(*node.totals), cells=cells))
         given = {"constant": constants, **{name: getattr(requantization, name) for name in Requantizer.constants}}
         shapes = {"constant": signed(signed_bits(*constants))}
@@ -137,8 +136,7 @@ class Residual(Convolution):
         self.beats = dense.layer.n // len(lanes)
         self._addend = y_beat(operand_shape(addend), len(lanes))
         made = y_beat(operand_shape(output), len(lanes))
-        depth = max(16, 1 << (self.latency + 3).bit_length())
-        self.fifo = Fifo(made, depth=depth, cells=dense.config.cells)
+        self.fifo = Fifo(made, depth=credit_depth(self.latency), cells=dense.config.cells)
         super().__init__(windows, dense, padding=padding, kind=kind)
 
     def _ports(self, given: data.StructLayout, made: data.StructLayout) -> dict[str, wiring.Member]:
@@ -150,12 +148,7 @@ class Residual(Convolution):
 
     def timed(self, line: Timeline, taken: Steps, *more: Steps) -> Steps:
         """Return the beats that leave."""
-        sources = [super().timed(line, taken), *more]
-        entered = line.steps(len(sources[0]))
-        for source in sources:
-            entered.after(source, 0)
-            source.after(entered, 0)
-        return credit_pipeline_timed(line, entered, self.fifo, latency=self.latency)
+        return joined_timed(line, [super().timed(line, taken), *more], self.fifo, latency=self.latency)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

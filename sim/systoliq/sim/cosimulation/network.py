@@ -167,6 +167,7 @@ def _read(file: Path, bits: int, tensor: Tensor, expected: npt.NDArray[Any]) -> 
         found=found,
         expected=expected,
         there=there.reshape(expected.shape),
-        place=f"tensor {tensor.name!r}, image {{}}, pixel {{}}, channel {{}}",
+        of=f"tensor {tensor.name!r}, ",
+        place="image {}, pixel {}, channel {}",
         tensor=np.ascontiguousarray(tensor.unraster(found)),
     )

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from systoliq.golden import network
 
 from ..convolution import Convolution
-from ..image import ImageWindow
-from ..layer_operator import ProductOperator
+from ..layer_operator import GroupedOperator
 from ..recipe import Recipe
 
 __all__ = ["ConvolutionOperator"]
 
 
-class ConvolutionOperator(ProductOperator[network.Convolution]):
-    """A product for each group, one after the other."""
+class ConvolutionOperator(GroupedOperator[network.Convolution]):
+    """A product of all channels of a window, or of a group's."""
 
     node_type = network.Convolution
 
@@ -23,15 +20,6 @@ class ConvolutionOperator(ProductOperator[network.Convolution]):
     def takes(cls, node: network.Node) -> bool:
         """True if each output is a product of several channels, or one of several outputs of its channel."""
         return isinstance(node, network.Convolution) and not (node.depthwise and node.layer.n == node.groups)
-
-    @property
-    def groups(self) -> int:
-        return self.node.groups
-
-    @cached_property
-    def windows(self) -> ImageWindow:
-        """The windows, group by group."""
-        return ImageWindow.over(self.node.inputs[0], self.window, self.groups)
 
     def build(self, recipe: Recipe) -> Convolution:
         dense = self.build_dense(self.node.layer, recipe)

@@ -15,11 +15,8 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Requantization
 from systoliq.golden.unscaled import Unscaled
 
-from ...config import ArrayConfig
-from ...dense import Dense
 from ..dependency import Dependency, waiting_pixels
-from ..image import ImageWindow
-from ..layer_operator import ProductOperator
+from ..layer_operator import GroupedOperator
 from ..memory import Memory
 from ..operator import Arrays, BuiltProduct, Operator
 from ..parallelism import Parallelism
@@ -29,19 +26,10 @@ from ..residual import Residual, ResidualLane
 __all__ = ["ResidualSumOperator"]
 
 
-class ResidualSumOperator(ProductOperator[network.ResidualSum]):
+class ResidualSumOperator(GroupedOperator[network.ResidualSum]):
     """A product for each group, one after the other, and a sum and a requantizer in each lane."""
 
     node_type = network.ResidualSum
-
-    @property
-    def groups(self) -> int:
-        return self.node.groups
-
-    @cached_property
-    def windows(self) -> ImageWindow:
-        """The windows, group by group."""
-        return ImageWindow.over(self.node.inputs[0], self.window, self.groups)
 
     @cached_property
     def requantization(self) -> Requantization:
@@ -67,11 +55,7 @@ class ResidualSumOperator(ProductOperator[network.ResidualSum]):
 
     def build(self, recipe: Recipe) -> Residual:
         node, layer = self.node, self.sums_layer
-        cols, depth = recipe.parallelism.cols, recipe.parallelism.depth
-        if layer.k % depth:
-            raise ValueError(f"depth must divide the {layer.k} elements of K, not {depth}")
-        config = ArrayConfig(cols=cols, depth=depth, b=layer.b_format, cells=recipe.cells)
-        dense = Dense(layer, Unscaled(), config, groups=self.groups)
+        dense = self.build_dense(layer, recipe, Unscaled())
         lanes = dense.schedule.lanes
         made = []
         for index in range(lanes):
