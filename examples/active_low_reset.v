@@ -1,6 +1,6 @@
-// The layer of `systoliq emit resnet8-fc --out out/fc` behind the names and the active-low reset of AXI4-Stream.
+// A wrapper that gives the layer of `systoliq emit resnet8-fc --out out/fc` AXI4-Stream's names and active-low reset.
 //     iverilog -g2005 -o t examples/active_low_reset.v out/fc/resnet8_fc.v
-// `aresetn` is synchronous to `aclk`, as that of AXI interconnects and of Processor System Reset is.
+// `aresetn` is synchronous to `aclk`, as are the resets of AXI interconnects and of Processor System Reset.
 module fc_top (
   input aclk,
   input aresetn,

@@ -360,7 +360,7 @@ def lut_sites(board: str) -> int:
 
 
 def is_estimated(stages: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether the planner estimated the sizes of these stages of a plan, beside multiplier cells."""
+    """Return whether the planner estimated the sizes of these stages of a plan, in addition to multiplier cells."""
     return "lut_sites" in stages[0]
 
 

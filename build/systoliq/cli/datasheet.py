@@ -16,11 +16,11 @@ __all__ = ["datasheet"]
 
 
 @click.command(
-    help="""Write the datasheet of the package in DIR: one HTML page for who integrates the block.
+    help="""Write the datasheet of the package in DIR: one HTML page for users who integrate the block.
 
 The page has ports, protocol with a timing diagram, latency and rate, resources and clock by part, the packing of each
-stream with a worked beat, clock and reset, registers, limits. All facts are those of the package's NAME.json; the
-timing diagram is a simulation of the package's testbench by Icarus, whose latency must be the stated one. Needs:
+stream with an example beat, clock and reset, registers, limits. All facts come from the package's NAME.json. The
+timing diagram is a simulation of the package's testbench in Icarus; its latency must equal the stated one. Needs:
 pip install 'systoliq[datasheet]' and Icarus.
 
 \b

@@ -21,7 +21,7 @@ COMMANDS = {
     "board": "List boards, send rows to one, or simulate one",
     "build": "Go the whole way from a model to a board, with one report",
     "compile": "Compile an ONNX model for the engine with DMA",
-    "datasheet": "Write the datasheet of a package for who integrates it",
+    "datasheet": "Write the datasheet of a package for users who integrate it",
     "demo": "Train, quantize, emit and simulate a classifier of digits",
     "completion": "Print a script that completes commands in a shell",
     "deploy": "Write an ONNX model whose network is the hardware",

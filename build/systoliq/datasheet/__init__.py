@@ -1,1 +1,1 @@
-"""Datasheets of packages: one page for who integrates a block, written from its sidecar and from a simulation."""
+"""Datasheets of packages: one page for users who integrate a block, written from its sidecar and a simulation."""

@@ -45,7 +45,7 @@ class NotTakenError(Exception):
 
 
 class BetweenMultiplesError(NotTakenError):
-    """A bias is no whole multiple of the unit of its product."""
+    """A bias is not a whole multiple of the unit of its product."""
 
 
 class StaysFloatError(NotTakenError):

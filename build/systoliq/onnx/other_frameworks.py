@@ -1,4 +1,4 @@
-"""Models of other frameworks: what makes ONNX of them."""
+"""Models of other frameworks, and the commands that convert them to ONNX."""
 
 from __future__ import annotations
 

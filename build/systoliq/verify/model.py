@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from .package import RefusedError
 
-__all__ = ["Model", "channels", "moved", "picks", "raster"]
+__all__ = ["Model", "channels", "elements_of", "moved", "numbered", "picks", "raster"]
 
 _MOST_ELEMENTS = 1 << 26  # of a tensor
 _DEEPEST = 8  # chains within one another
@@ -74,17 +74,27 @@ def _channels_second(tensor: Mapping[str, Any]) -> bool:
     return bool(tensor.get("channels_second") or (len(tensor["shape"]) == 4 and not tensor.get("channels_last")))
 
 
+def elements_of(tensor: Mapping[str, Any]) -> int:
+    """The number of elements of one image of `tensor`."""
+    return int(np.prod([1, *tensor["shape"][1:]]))
+
+
+def numbered(tensor: Mapping[str, Any]) -> npt.NDArray[np.int64]:
+    """One image of `tensor` whose elements are their places in its stream."""
+    count = elements_of(tensor)
+    plain = np.arange(count).reshape(1, *(int(size) for size in tensor["shape"][1:]))
+    places = np.empty(count, np.int64)
+    places[raster(tensor, plain)] = np.arange(count)
+    return np.asarray(places[plain])
+
+
 def picks(node: Mapping[str, Any]) -> npt.NDArray[np.int64]:
     """Return which element of the input's stream each element of the output's stream of a Move is."""
     (x,), y = node["inputs"], node["output"]
-    shape = [int(size) for size in x["shape"]]
-    count = int(np.prod([1, *shape[1:]]))
+    count = elements_of(x)
     if not 0 < count <= _MOST_ELEMENTS:
         raise RefusedError(f"a tensor must have 1 to {_MOST_ELEMENTS} elements, not {count}")
-    plain = np.arange(count).reshape(1, *shape[1:])
-    places = np.empty(count, np.int64)
-    places[raster(x, plain)] = np.arange(count)  # where the stream has each element of the array
-    found = moved(node["movement"], places[plain])
+    found = moved(node["movement"], numbered(x))
     if list(found.shape[1:]) != [int(size) for size in y["shape"][1:]]:
         raise RefusedError(f"the movement of {node['name']!r} does not give the shape of its output")
     return raster(y, found)

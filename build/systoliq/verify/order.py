@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,7 @@ class Order:
         )
 
     def _places(self, flow: Flow, reasons: list[str]) -> Iterator[Ground]:
-        """Evaluate images of tagged elements, and yield the results; without them, those of window buffers alone."""
+        """Evaluate images of tagged elements, or else only random images in window buffers, and yield the results."""
         self.progress("tagged images")
         try:
             found = evaluate_places(
@@ -105,7 +106,7 @@ class Order:
         reasons += limited(f"{self.name}.v: {reason}" for reason in found.reasons)
         yield from _followed(found)
 
-    @property
+    @cached_property
     def _image_cycles(self) -> int:
         """The cycles of an image by the plan, which bound the evaluation; nothing else rests on them."""
         plan = self.directory / f"{self.name}_plan.json"

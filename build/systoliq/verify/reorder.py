@@ -17,7 +17,7 @@ import numpy.typing as npt
 from .beats import run_stage
 from .expression import UnreadableError
 from .machine import Machine, UntranslatableError
-from .model import picks
+from .model import elements_of, picks
 from .package import RefusedError
 from .stage import Found, Stage
 
@@ -31,7 +31,7 @@ def move(stage: Stage) -> Found:
     """All elements of a move."""
     node = stage.model.node(stage.claimed["node"], "Move")
     wanted = picks(node)
-    elements = int(np.prod([1, *node["inputs"][0]["shape"][1:]]))
+    elements = elements_of(node["inputs"][0])
     bits = int(node["output"]["format"]["bits"])
     lanes = _lanes(stage, bits)
     if elements % lanes or len(wanted) % lanes:

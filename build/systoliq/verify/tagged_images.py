@@ -21,9 +21,9 @@ import numpy as np
 from .dataflow import Flow
 from .images import RESET_CYCLES, UnevaluatedError
 from .machine import UntranslatableError
-from .model import Model, picks, raster
+from .model import Model, elements_of, numbered, picks
 from .modules import Module
-from .reference import Integers, UncomputedError, tensor_format
+from .reference import Integers, UncomputedError
 from .streams import INPUT
 from .tagged import TaggedMachine
 from .window_order import ordered_windows, padding_of
@@ -62,7 +62,9 @@ class Places:
 
 @dataclass(kw_only=True)
 class _Stream:
-    """A stream in an instance: `beats` of tags of an image, by its phase; only `last` of them if `is_fresh`."""
+    """A stream in an instance: `beats` of tags of an image, by its phase; if it has an `input`, only `last` of them is
+    compared.
+    """
 
     label: str
     path: str
@@ -74,7 +76,7 @@ class _Stream:
     done: int = 0
     known: dict[int, list[int]] = field(default_factory=dict)
 
-    def expected(self, tag_bits: int) -> int:
+    def expected(self) -> int:
         """The beat that comes next."""
         image, place = divmod(self.done, self.per_image)
         phase = image % _PHASES
@@ -139,7 +141,7 @@ class _Network:
         for stage in stages:
             if stage["operator"] != "Constant":
                 self._tensors[stage["module"]] = model.node(stage["node"], stage["operator"])["output"]
-        most = max(_elements(tensor) * _bits(tensor) for tensor in self._tensors.values())
+        most = max(elements_of(tensor) * _bits(tensor) for tensor in self._tensors.values())
         self.tag_bits = (_PHASES * most + 2).bit_length()
         self.sent = [self._sent(port) for port in self._sources]
         self.streams = [each for stage in stages for each in self._of(model, stage)]
@@ -156,9 +158,8 @@ class _Network:
         """An input of the network."""
         tensor = self._sources[port]
         number = port.removeprefix(INPUT)
-        payload = f"i_{number}__payload" if number else "i__payload"
-        width = self._modules[f"{self._name}_pipeline"].wires[payload].width - 1
-        return self._stream("", "", port, tensor, width // _bits(tensor), np.arange(_elements(tensor)), 0)
+        lanes = _lanes(self._modules[f"{self._name}_pipeline"], f"i_{number}" if number else "i", tensor)
+        return self._stream("", "", port, tensor, lanes, np.arange(elements_of(tensor)), 0)
 
     def _of(self, model: Model, stage: Mapping[str, Any]) -> Iterator[_Stream]:
         """The streams of a stage: what it takes, its windows, and what it gives."""
@@ -171,11 +172,11 @@ class _Network:
         for port, giver in zip(ports, stage["takes"], strict=True):
             if giver in self._tensors:
                 tensor = self._tensors[giver]
-                yield self._at(f"{label}: its input", path, module, port, tensor, np.arange(_elements(tensor)))
+                yield self._at(f"{label}: its input", path, module, port, tensor, np.arange(elements_of(tensor)))
         if "window" in module.instances:
             yield from self._windows(node, stage, label, path)
         tensor = self._tensors[stage["module"]]
-        given = np.arange(_elements(tensor))
+        given = np.arange(elements_of(tensor))
         if node["is"] == "Move":
             self._found.moves += 1
             of = self._tensors[stage["takes"][0]]
@@ -191,9 +192,8 @@ class _Network:
         try:
             if taken is None or taken["name"] != tensor["name"]:
                 raise UncomputedError("what it takes is moved before")
-            image = _numbered(tensor)
-            lanes = (module.wires["o__payload"].width - 1) // _bits(tensor)
-            ordered = ordered_windows(node, stage, image, _PADDING, lanes)
+            image = numbered(tensor)
+            ordered = ordered_windows(node, stage, image, _PADDING, _lanes(module, "o", tensor))
         except UncomputedError as error:
             self._found.unread[f"windows of {node['name']}"] = str(error)
             return
@@ -210,8 +210,7 @@ class _Network:
         elements: Integers,
         padding: int = 0,
     ) -> _Stream:
-        lanes = (module.wires[f"{port}__payload"].width - 1) // _bits(tensor)
-        return self._stream(label, path, port, tensor, lanes, elements, padding)
+        return self._stream(label, path, port, tensor, _lanes(module, port, tensor), elements, padding)
 
     def _stream(
         self, label: str, path: str, port: str, tensor: Mapping[str, Any], lanes: int, elements: Integers, padding: int
@@ -221,7 +220,7 @@ class _Network:
             raise UnevaluatedError(f"{label} has {len(elements)} elements in beats of {lanes}")
         bits = _bits(tensor)
         constant = padding & (1 << bits) - 1
-        beats = _Beats(elements.tolist(), _elements(tensor), bits, lanes, constant, self.tag_bits)
+        beats = _Beats(elements.tolist(), elements_of(tensor), bits, lanes, constant, self.tag_bits)
         return _Stream(
             label=label, path=path, port=port, data_bits=bits * lanes, per_image=len(elements) // lanes, beats=beats
         )
@@ -273,7 +272,7 @@ class _Run:
         stalls: random.Random | None = None,
         waits: int = 0,
     ) -> None:
-        self._stalls, self._waits, self._blocked = stalls, waits, waits
+        self._stalls, self._blocked = stalls, waits
         self._when = "with stalls: " if stalls is not None else "after a receiver that waited: " if waits else ""
         for stream in (*network.sent, *network.streams):
             stream.done = 0
@@ -292,8 +291,8 @@ class _Run:
             machine.step(*given.values())
         given["rst"] = 0
         given |= {f"{stream.port}_tvalid": 1 for stream in sent}
-        most = patience * (_STILL_WAITING if self._waits else _STILL)
-        while not self._found.reasons and self._quiet <= patience:
+        most = patience * (_STILL_WAITING if self._blocked else _STILL)
+        while not self._found.reasons and self._quiet <= patience and max(self._still) <= most:
             image, place = divmod(sent[0].done, sent[0].per_image)
             if not place and image == len(self._seen) and not self._when:
                 self._begins(image)
@@ -303,8 +302,6 @@ class _Run:
             if left >= self._least and (self._found.period is not None or self._found.cycles >= searched):
                 break
             self._cycle(given)
-            if max(self._still) > most:
-                break
         self._found.reasons += [
             f"{self._when}{each.label} has {each.done} beats, and no more in {patience} cycles"
             for each, still in zip(streams, self._still, strict=True)
@@ -336,9 +333,9 @@ class _Run:
     def _cycle(self, given: dict[str, int]) -> None:
         machine, tag_bits = self._machine, self._network.tag_bits
         for stream in self._network.sent:
-            beat, data = stream.expected(tag_bits), stream.data_bits * tag_bits
+            beat, data = stream.expected(), stream.data_bits * tag_bits
             given[f"{stream.port}_tdata"], given[f"{stream.port}_tlast"] = beat & (1 << data) - 1, beat >> data & 1
-        wanted = [stream.expected(tag_bits) for stream in self._network.streams]
+        wanted = [stream.expected() for stream in self._network.streams]
         for stream, beat in zip(self._network.streams, wanted, strict=True):
             if stream.input:
                 given[stream.input] = beat & (1 << stream.data_bits * tag_bits) - 1
@@ -389,17 +386,9 @@ class _Run:
 
 
 def _bits(tensor: Mapping[str, Any]) -> int:
-    low, high = tensor_format(tensor)
-    return (high - low).bit_length()
+    return int(tensor["format"]["bits"])
 
 
-def _elements(tensor: Mapping[str, Any]) -> int:
-    return int(np.prod([1, *tensor["shape"][1:]]))
-
-
-def _numbered(tensor: Mapping[str, Any]) -> Integers:
-    """An image whose elements are their places in its stream."""
-    plain = np.arange(_elements(tensor)).reshape(1, *tensor["shape"][1:])
-    places = np.empty(plain.size, np.int64)
-    places[raster(tensor, plain)] = np.arange(plain.size)
-    return np.asarray(places[plain])
+def _lanes(module: Module, port: str, tensor: Mapping[str, Any]) -> int:
+    """Elements of `tensor` in a beat of a stream `port`, which has `last` beside them."""
+    return (module.wires[f"{port}__payload"].width - 1) // _bits(tensor)

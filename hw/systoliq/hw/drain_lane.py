@@ -45,7 +45,7 @@ class DrainLane(wiring.Component):
 
     ``row_sums`` are the least and the most that a row of A may sum to, if residuals are multiplied by these sums; then
     ``row_sum`` holds the sum of row r when the lane begins row r, and ``row_sum_next`` when the next lane does. The
-    products are made in ``cells``; by default, those of ``schedule``.
+    products are made in ``cells``; the default is the cells of ``schedule``.
 
     ``push`` marks ``y`` and its ``flags`` ``latency`` cycles after the sum was read.
 
@@ -105,7 +105,7 @@ class DrainLane(wiring.Component):
         """The table of ``columns[tile][step]``, tiles a power of two of steps apart."""
         steps = 1 << (self.schedule.interval - 1).bit_length()
         entries = [column for tile in columns for column in [*tile, *[tile[-1]] * (steps - len(tile))]]
-        if self.row_sums:  # the product is that of the row sum less its least
+        if self.row_sums:  # the factor is the row sum minus the least row sum
             least = self.row_sums[0]
             entries = [dataclasses.replace(each, bias=each.bias - each.residual * least) for each in entries]
         shapes = {"bias": signed(signed_bits(*(column.bias for column in entries)))}

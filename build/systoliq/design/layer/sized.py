@@ -45,7 +45,7 @@ def largest_that_fits(layer: MatMulLayer, constants: object, hardware: LayerOpti
 
 
 def _cells(layer: MatMulLayer, constants: object, config: ArrayConfig, part: Target) -> int:
-    """Return the multiplier cells of `part` that the layer takes: those of its products and its lanes."""
+    """Return the number of multiplier cells of `part` that the layer's products and lanes take."""
     if config.cells == LUT_CELLS or (config.cells == PLAIN_CELLS and part.family == "ice40"):
         return 0
     folding = fold(layer.canonical, config.b.bits)

@@ -34,8 +34,7 @@ def _short(plan: Plan, estimates: Mapping[str, Estimate], part: Target, cells: s
     """Yield each resource that is short, with what the plan needs of it and what the part has."""
     room = part.capacity
     if cells != "portable" and cells not in PACKED_BITS and plan.dsp > room.get("dsp", plan.dsp):
-        requantizers = sum(stage.requantizer_dsp for stage in plan.stages)
-        share = f", {requantizers} of them for requantizers and row sums," if requantizers else ""
+        share = plan.share_of_lanes and f"{plan.share_of_lanes},"
         yield "dsp", f"{plan.dsp} multiplier cells{share} where there are {room['dsp']}"
     sites = sum(each.lut_sites for each in estimates.values())
     if sites / (1 + LUT_ERROR) > room.get("lut_sites", sites):
@@ -46,7 +45,7 @@ def _short(plan: Plan, estimates: Mapping[str, Estimate], part: Target, cells: s
 
 
 def _advice(asked: NetworkOptions, *, memory: bool) -> str:
-    """Return the options to change, and the engine where ``memory`` is what does not fit."""
+    """Return the options to change, and the engine if `memory` is what does not fit."""
     if asked.plan is not None:
         return f"take smaller cols or depth in {asked.plan}, or a larger part"
     if asked.throughput is not None:

@@ -91,6 +91,12 @@ class Plan:
         return sum(stage.dsp for stage in self.stages)
 
     @property
+    def share_of_lanes(self) -> str:
+        """How many multiplier cells are requantizers' and row sums', for messages; empty if none is."""
+        count = sum(stage.requantizer_dsp for stage in self.stages)
+        return f", {count} of them for requantizers and row sums" if count else ""
+
+    @property
     def parallelism(self) -> dict[str, Parallelism]:
         """Parallelism by node name."""
         return {stage.node.name: stage.parallelism for stage in self.stages}
@@ -223,11 +229,9 @@ def _smallest(plan: Plan, dsp: int, luts: int, cells: str) -> Plan:
     """
     if placed := _placed(plan, dsp, UNLIMITED if family(cells) == "ice40" else luts, cells, pairs=False):
         return placed
-    requantizers = sum(stage.requantizer_dsp for stage in plan.stages)
-    share = f", {requantizers} of them for requantizers and row sums" if requantizers else ""
     raise InputError(
-        f"multipliers must be at least {plan.dsp} for {len(plan.stages)} stages{share}, not {dsp}; what may help: more "
-        "--multipliers, or a part that has them"
+        f"multipliers must be at least {plan.dsp} for {len(plan.stages)} stages{plan.share_of_lanes}, not {dsp}; what "
+        "may help: more --multipliers, or a part that has them"
     )
 
 
@@ -322,7 +326,7 @@ def _stage(node: network.Node, parallelism: Parallelism, cells: str, lanes_in: s
 
 
 def _cells_of_lane(operator: Operator[network.Node], chosen: str, cells: str) -> int:
-    """Multiplier cells of a lane in `chosen` cells: those of its requantizer, and of its product of row sums."""
+    """Number of multiplier cells of a lane in `chosen` cells, for its requantizer and its product of row sums."""
     if not (factors := operator.requantizer_factors) or _in_logic(chosen, cells):
         return 0
     row_sums = operator.row_sum_factors

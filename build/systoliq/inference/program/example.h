@@ -18,7 +18,7 @@ typedef struct {
     uint8_t *(*result)(void *user, uint32_t step, uint32_t operation); /* buffer for the rows of Y, without gaps */
     int (*finish)(void *user, uint32_t step); /* run a step of the host, or process results; not 0: stop */
     /* Hooks that may be 0. On a memory that is not coherent: write the lines of these bytes back to memory, and drop
-       them from the caches. Buffers share no line of up to 64 bytes. */
+       them from the caches. Buffers of operands and results share no line of up to 64 bytes. */
     void (*clean)(void *user, const uint8_t *start, size_t bytes);
     void (*invalidate)(void *user, const uint8_t *start, size_t bytes);
     int (*wait)(void *user); /* after each poll of DMA_STATUS; not 0: give up */

@@ -2,8 +2,9 @@
 
     Conv -> Relu or Clip -> QuantizeLinear<axis = 1> -> DequantizeLinear<axis = 1> -> depthwise Conv
 
-No sum mixes channels, so their scales belong to the weights: divided out of those of the convolution before, and
-multiplied into those of the one behind. The integers are read as if they all had the first channel's scale.
+No sum mixes channels, so the weights can take over their scales: the weights of the first convolution are divided by
+them, and the weights of the second one are multiplied by them. The integers are read as if they all had the first
+channel's scale.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def dequantize_linear(reader: Reader, node: NodeProto) -> Value:
 
 
 def _quantized_by_channel(reader: Reader, node: NodeProto, found: Parameters) -> Value:
-    """Return the integers of a QuantizeLinear behind a convolution; `found` has a scale for each channel."""
+    """Return the integers of a QuantizeLinear after a convolution; `found` has a scale for each channel."""
     x = node.input[0]
     value = reader.value(x)
     channels = found.scale.size
@@ -85,7 +86,7 @@ def _quantized_by_channel(reader: Reader, node: NodeProto, found: Parameters) ->
 
 
 def _dequantized_by_channel(node: NodeProto, value: ByChannel, found: Parameters) -> Value:
-    """Return what a DequantizeLinear makes of them; `found` must be as before it."""
+    """Return the result of a DequantizeLinear of `value`; `found` must equal the QuantizeLinear's parameters."""
     same = np.array_equal(found.scale.reshape(-1), value.scales) and attribute(node, "axis", 1) in (1, -3)
     if not same or (found.zero_point != value.tensor.zero_point).any():
         raise NotTakenError("its scales, zero points and axis must be those of the QuantizeLinear before it")

@@ -13,7 +13,18 @@ from systoliq.hw.hierarchy import mark_used
 
 from ..property import Property, SeededBug, Unbounded
 
-__all__ = ["blind"]
+__all__ = ["blind", "input_widths", "port_name"]
+
+
+def port_name(path: tuple[str | int, ...]) -> str:
+    """Return the name of the port at `path` in a signature."""
+    return "__".join(map(str, path))
+
+
+def input_widths(model: Any) -> dict[str, int]:
+    """Return the bits of all inputs of a component, by name."""
+    ports = model.signature.flatten(model)
+    return {port_name(path): len(Value.cast(value)) for path, member, value in ports if member.flow == wiring.In}
 
 
 class InputBlindHarness(wiring.Component):
@@ -27,11 +38,7 @@ class InputBlindHarness(wiring.Component):
         self._make = make
         model = make()
         mark_used(model)
-        widths = {
-            "__".join(map(str, path)): len(Value.cast(value))
-            for path, member, value in model.signature.flatten(model)
-            if member.flow == wiring.In
-        }
+        widths = input_widths(model)
         super().__init__(
             {f"{copy}_{name}": In(width) for name, width in widths.items() for copy in ("one", "other")}
             | {"apart": In(1)}
@@ -49,7 +56,7 @@ class InputBlindHarness(wiring.Component):
         for (path, member, one), (_, _, other) in zip(*ports, strict=True):
             one, other = Value.cast(one), Value.cast(other)
             if member.flow == wiring.In:
-                first, second = (getattr(self, f"{copy}_{'__'.join(map(str, path))}") for copy in ("one", "other"))
+                first, second = (getattr(self, f"{copy}_{port_name(path)}") for copy in ("one", "other"))
                 m.d.comb += [one.eq(first), other.eq(Mux(self.apart, second, first))]
             elif not str(path[0]).startswith(("write", "read")):
                 with m.If(~started):

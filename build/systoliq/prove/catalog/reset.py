@@ -20,6 +20,7 @@ from systoliq.hw.replay_buffer import ReplayBuffer
 from systoliq.hw.skid_buffer import SkidBuffer
 
 from ..property import Property, SeededBug, Unbounded
+from .input_blind import input_widths, port_name
 
 __all__ = ["PROPERTIES"]
 
@@ -38,13 +39,8 @@ class ResetHarness(wiring.Component):
         self._make = make
         model = make()
         mark_used(model)
-        self._inputs = {
-            _name(path): len(Value.cast(value))
-            for path, member, value in model.signature.flatten(model)
-            if member.flow == In
-        }
         super().__init__(
-            {name: In(width) for name, width in self._inputs.items()} | {"again": In(1), "reset_before": In(1)}
+            {name: In(width) for name, width in input_widths(model).items()} | {"again": In(1), "reset_before": In(1)}
         )
 
     def elaborate(self, platform: object) -> Module:
@@ -64,10 +60,10 @@ class ResetHarness(wiring.Component):
         for (path, member, one), (_, _, other) in ports:
             pair = Value.cast(one), Value.cast(other)
             if member.flow == In:
-                given = getattr(self, _name(path))
+                given = getattr(self, port_name(path))
                 m.d.comb += [pair[0].eq(given), pair[1].eq(Mux(over, given, 0))]
             elif member.flow == Out:
-                outputs[_name(path)] = pair
+                outputs[port_name(path)] = pair
         for name, (one, other) in outputs.items():
             stream = name.removesuffix("__payload")
             counts = outputs[f"{stream}__valid"][0] if stream != name else 1  # a payload counts while it is offered
@@ -76,10 +72,6 @@ class ResetHarness(wiring.Component):
             if name.endswith("__valid"):
                 m.d.comb += Cover(over & one)
         return m
-
-
-def _name(path: tuple[str | int, ...]) -> str:
-    return "__".join(map(str, path))
 
 
 def _reset(name: str, make: Callable[[], Any], bug: SeededBug, *, quick: bool = False) -> Property:

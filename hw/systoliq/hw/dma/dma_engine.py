@@ -139,7 +139,7 @@ class DmaEngine(wiring.Component):
     ) -> Value:
         """Walks that make runs for the masters, and the busy signal of Y's walk.
 
-        Each run of the vector unit's Y begins with a word of its own, as those of its A and B do.
+        Each run of the vector unit's A, B and Y begins with a new word.
         """
         rows = self.config.rows
         of_a = MapWalk(group=rows, kind="walk_a")

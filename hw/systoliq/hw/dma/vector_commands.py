@@ -53,7 +53,7 @@ class VectorOperation:
 
     @property
     def memory(self) -> tuple[bytes, ...]:
-        """The table of A, and with `pair` that of B, as they lie in memory: 256 words by the bits of a byte."""
+        """The table of A, and with `pair` the table of B, as stored in memory: 256 words, by the bits of a byte."""
         order = np.arange(256) ^ (0x80 if self.operand.signed else 0)  # the code of a byte, counted from the least
         entries = (self.tables.a, self.tables.b)[: 1 + self.pair]
         return tuple(np.array(table, "<i4")[order].tobytes() for table in entries)

@@ -1,4 +1,4 @@
-"""A lane of the vector unit: a byte of two bytes, by a table for each, and the rounded sum of their entries."""
+"""A lane of the vector unit: looks up two bytes in a table each, and rounds the sum of both entries to a byte."""
 
 from __future__ import annotations
 

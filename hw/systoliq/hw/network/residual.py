@@ -34,9 +34,9 @@ __all__ = ["Residual", "ResidualLane"]
 class ResidualLane(wiring.Component):
     """``y = requantize((sum << fraction_bits) + factor * (addend - zero_point) + constant)`` of ``latency`` cycles ago.
 
-    Constants are those of the ``columns`` of ``node``, which ``index`` selects; ``requantization`` has theirs, too.
-    ``addend`` is the bits of a code. ``cells`` make the requantizer's product; that of the factor is plain logic. No
-    reset.
+    ``index`` selects one of the ``columns`` of ``node``, whose constants are used; ``requantization`` has constants of
+    these columns, too. ``addend`` is the bits of a code. ``cells`` make the requantizer's product; plain logic makes
+    the product of ``factor``. No reset.
     """
 
     namespace = True

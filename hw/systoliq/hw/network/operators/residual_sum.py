@@ -83,7 +83,7 @@ class ResidualSumOperator(GroupedOperator[network.ResidualSum]):
         yield Memory(32, self.node.output.format.bits * self.lanes(parallelism) + 1)
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
-        """Return those of a product, and what adds in each lane."""
+        """Return the parts of a product, and the adder parts of each lane."""
         lanes = self.lanes(parallelism)
         return {**super().parts(parallelism), "join": 1, "join_lane": lanes, "addend": lanes}
 
