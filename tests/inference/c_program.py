@@ -51,10 +51,7 @@ class Board:
         self.behind = self.memory.copy()  # the caches: the engine's memory
         self.registers = {}
         self.asked, self.results, self.kept = {}, {}, []
-        self.jobs = {
-            each.buffer.address: len(each.pieces) for product in self.program.products for each in product.lists
-        }
-        self.jobs |= {step.list.address: 0 for step in self.program.vectors}
+        self.jobs = {buffer.address: jobs for step in self.program.of_engine for buffer, jobs in step.parts}
 
     def read(self, _, offset):
         return dma_register("DMA_STATUS").field("done").mask if offset == register("DMA_STATUS") else 0

@@ -24,7 +24,7 @@ class Division:
     """`model` cut into `steps`, see `cut`. `host` are the products of the host's steps, with operator and reason.
 
     `crossing` are the tensors that steps make for one another, and the model's outputs; `constants` those that products
-    and outputs take. `vectors` are the steps of the vector unit. InputError where the engine gets no product.
+    and outputs take. InputError where the engine gets no product.
     """
 
     def __init__(
@@ -40,7 +40,6 @@ class Division:
         host_steps = [step for step in self.steps if isinstance(step, HostStep)]
         self.host = {name: why for step in host_steps for name, why in step.products.items()}
         self.products = [step for step in self.steps if isinstance(step, EngineStep)]
-        self.vectors = [step for step in self.steps if isinstance(step, VectorStep)]
         if not self.products:
             listed = "; ".join(f"{operator} {name!r}: {why}" for name, (operator, why) in [*self.host.items()][:5])
             raise InputError(f"{model.path}: must have a product of 8-bit integers, and has {listed or 'no product'}")

@@ -87,6 +87,10 @@ class Graph:
         """The nodes that use the tensor `name`."""
         return self._consumers[name]
 
+    def has_one_use(self, name: str) -> bool:
+        """True if one node takes the tensor `name`, once, and the graph does not give it."""
+        return len(self.consumers(name)) == 1 and not self.is_output(name)
+
     def is_output(self, name: str) -> bool:
         """True if the tensor `name` is an output of the graph."""
         return name in self._outputs

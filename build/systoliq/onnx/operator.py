@@ -101,16 +101,16 @@ class Operator:
 
     def operands(self, node: NodeProto) -> list[str]:
         """The inputs of `node` but scales and zero points."""
-        more = len(node.input) - len(self.inputs)
-        roles = [*self.inputs, *(self.repeated * more)[: max(more, 0)]]
-        pairs = zip(roles, node.input, strict=False)
-        return [name for role, name in pairs if not role.endswith(("_scale", "_zero_point"))]
+        return [name for role, name in self._by_role(node) if not role.endswith(("_scale", "_zero_point"))]
 
     def scales(self, node: NodeProto) -> Iterator[str]:
         """The tensors of `node` that are scales."""
+        return (name for role, name in self._by_role(node) if role.endswith("_scale") and name)
+
+    def _by_role(self, node: NodeProto) -> Iterator[tuple[str, str]]:
+        """The role and the tensor of each input of `node`."""
         more = len(node.input) - len(self.inputs)
-        roles = [*self.inputs, *(self.repeated * more)[: max(more, 0)]]
-        return (name for role, name in zip(roles, node.input, strict=False) if role.endswith("_scale") and name)
+        return zip([*self.inputs, *(self.repeated * more)[: max(more, 0)]], node.input, strict=False)
 
     def multiply_accumulates(self, graph: Graph, node: NodeProto) -> int | None:
         """Products of `node` by the shapes that the model states: 0 if it has none, None if their number is unknown."""

@@ -30,13 +30,10 @@ def with_shapes(model: ModelProto, operators: Operators) -> ModelProto:
     for node in all_nodes(alike.graph.node):
         if _is_other(node, operators):
             _replace(node, operators)
-    known = onnx.shape_inference.infer_shapes(alike, data_prop=True)
-    made: ModelProto = type(model).FromString(model.SerializeToString())
-    for field in ("value_info", "output"):
-        kept = getattr(made.graph, field)
-        del kept[:]
-        kept.extend(getattr(known.graph, field))
-    return made
+    known: ModelProto = onnx.shape_inference.infer_shapes(alike, data_prop=True)
+    del known.graph.node[:]
+    known.graph.node.extend(model.graph.node)
+    return known
 
 
 def _is_other(node: NodeProto, operators: Operators) -> bool:

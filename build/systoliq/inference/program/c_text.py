@@ -71,7 +71,7 @@ def c_header(program: Program) -> str:
     ]
     numbers = [
         ("ROWS", config.rows), ("COLS", config.cols), ("DEPTH", config.depth), ("BUS_BYTES", program.bus_bytes),
-        ("STEPS", len(program.steps)), ("PRODUCTS", len(_of_engine(program))),
+        ("STEPS", len(program.steps)), ("PRODUCTS", len(program.of_engine)),
     ]  # fmt: skip
     lines = [
         f"/* Program of {_comment(program.name)} for a systoliq engine; made by `systoliq compile`, do not edit. */",
@@ -131,17 +131,16 @@ def c_tables(program: Program) -> str:
         '#include "systoliq_program.h"',
         "",
     ]
-    of_engine = _of_engine(program)
-    for step in of_engine:
+    for step in program.of_engine:
         lines += _arrays_of_vector(step) if isinstance(step, VectorInMemory) else _arrays(step)
     lines.append(f"const systoliq_product systoliq_products[{_PREFIX}_PRODUCTS] = {{")
-    for step in of_engine:
+    for step in program.of_engine:
         number, product = step.number, step if isinstance(step, Product) else None
         patches = sum(len(patch.addresses) for patch in product.patches) if product else 0
         counts = f"{number}, {len(product.operations) if product else 1}, {patches}"
         tables = f"operations_{number}, {f'patches_{number}' if patches else '0'}, lists_{number}"
-        lines.append(f"    {{{_string(step.name)}, {counts}, {len(product.lists) if product else 1}, {tables}}},")
-    places = iter(range(len(of_engine)))
+        lines.append(f"    {{{_string(step.name)}, {counts}, {len(step.parts)}, {tables}}},")
+    places = iter(range(len(program.of_engine)))
     steps = ", ".join("-1" if isinstance(step, HostStep) else str(next(places)) for step in program.steps)
     return "\n".join([*lines, "};", "", f"const int systoliq_steps[{_PREFIX}_STEPS] = {{{steps}}};", ""])
 
@@ -191,11 +190,6 @@ def _arrays_of_vector(step: VectorInMemory) -> Iterator[str]:
     yield f"    {{0x{step.list.address:08X}u, {len(step.data)}, 0}},"
     yield "};"
     yield ""
-
-
-def _of_engine(program: Program) -> list[Product | VectorInMemory]:
-    """The steps of the engine, in order."""
-    return [step for step in program.steps if not isinstance(step, HostStep)]
 
 
 def _matrix(buffer: Buffer) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from systoliq.hw.engine import EngineConfig, JobShape
@@ -9,9 +11,10 @@ from systoliq.hw.engine.host.batches import Batches
 from systoliq.sim.engine.memory import EngineMemory, Played
 
 from ..operations import Array, Asked
+from .memory_map import Buffer
 from .product import OperationInMemory, Product, bytes_of_b, bytes_of_rows
 
-__all__ = ["play", "rows_of_a", "taken", "writes"]
+__all__ = ["play", "rows_in", "rows_of_a", "taken", "writes"]
 
 _PER_WORD = 40  # cycles of a word of a list at the most
 
@@ -58,11 +61,15 @@ def writes(product: Product, asked: Asked, config: EngineConfig) -> list[tuple[i
 
 def taken(operation: OperationInMemory, data: bytes) -> Array:
     """The result of `operation` from the bytes of its Y."""
-    buffer, dtype = operation.y, operation.sketch.pieces[0].job.y_dtype
+    return rows_in(operation.y, data, operation.sketch.pieces[0].job.y_dtype).reshape(operation.sketch.result)
+
+
+def rows_in(buffer: Buffer, data: bytes, dtype: np.dtype[Any]) -> Array:
+    """The rows of `buffer`, whose memory begins with `data`, without gaps; the rest of it is 0."""
     rows = np.frombuffer(data + bytes(buffer.rows * buffer.stride - len(data)), np.uint8)
     rows = rows.reshape(buffer.rows, buffer.stride)[:, : buffer.row_bytes]
-    results: Array = np.ascontiguousarray(rows).view(dtype.newbyteorder("<")).astype(dtype)
-    return results.reshape(operation.sketch.result)
+    found: Array = np.ascontiguousarray(rows).view(dtype.newbyteorder("<")).astype(dtype)
+    return found
 
 
 def rows_of_a(product: Product, asked: Asked, place: int) -> Array:

@@ -29,7 +29,7 @@ __all__ = [
     "placements",
 ]
 
-_LIST_BYTES = 1 << 24  # LIST_EXTENT has 24 bits
+LIST_BYTES = 1 << 24  # LIST_EXTENT has 24 bits
 _PAD = 0x5A  # between rows: never used
 _JOBS = (1 << JOBS_BITS) - 1  # STATUS.jobs counts them
 
@@ -187,7 +187,7 @@ def lists_of(
     """The lists that run `pieces` in order, each with how many of them: one, unless it would be too long."""
     if len(pieces) <= _JOBS:
         data = command_list([piece.job for piece in pieces], places, config, bus_bytes).data
-        if len(data) <= _LIST_BYTES or len(pieces) == 1:
+        if len(data) <= LIST_BYTES or len(pieces) == 1:
             return [(data, len(pieces))]
     half = len(pieces) // 2
     return [

@@ -10,12 +10,10 @@ from systoliq.hw.engine import EngineConfig
 
 from ..steps import HostStep
 from .memory_map import Buffer
-from .product import Product
+from .product import LIST_BYTES, Product
 from .vector import VectorInMemory
 
 __all__ = ["Program", "Run"]
-
-_LONGEST = 1 << 24  # bytes of a list
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -76,7 +74,7 @@ class Program:
     @property
     def buffers(self) -> tuple[Buffer, ...]:
         """All places of memory that have a name, each once."""
-        return tuple(dict.fromkeys(buffer for step in self._of_engine for buffer in step.buffers))
+        return tuple(dict.fromkeys(buffer for step in self.of_engine for buffer in step.buffers))
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -86,13 +84,14 @@ class Program:
             if isinstance(step, HostStep):
                 continue
             starts = before is None or isinstance(before, HostStep) or step.needs_host
-            if starts or sum(buffer.size for each in (*found[-1], step) for buffer, _ in each.parts) > _LONGEST:
+            if starts or sum(buffer.size for each in (*found[-1], step) for buffer, _ in each.parts) > LIST_BYTES:
                 found.append([])
             found[-1].append(step)
         return tuple(_run(steps) for steps in found)
 
     @property
-    def _of_engine(self) -> tuple[Product | VectorInMemory, ...]:
+    def of_engine(self) -> tuple[Product | VectorInMemory, ...]:
+        """The steps of the engine, in order."""
         return tuple(step for step in self.steps if not isinstance(step, HostStep))
 
     @property
@@ -107,7 +106,7 @@ class Program:
 
     def totals(self) -> dict[str, Any]:
         """Products, jobs and bytes of all."""
-        parts = [step.bytes for step in self._of_engine]
+        parts = [step.bytes for step in self.of_engine]
         return {
             "products": len(self.products),
             "jobs": sum(product.jobs for product in self.products),

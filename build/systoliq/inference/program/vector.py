@@ -8,7 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
-from systoliq.hw.dma.vector_commands import VectorOperation, VectorPlacement, vector_commands
+from systoliq.hw.dma.vector_commands import (
+    LARGEST_ROW,
+    LARGEST_ROWS,
+    VectorOperation,
+    VectorPlacement,
+    vector_commands,
+)
 from systoliq.sim.engine.memory import EngineMemory, Played
 
 from ...onnx.catalogue import CATALOGUE
@@ -17,13 +23,12 @@ from ...onnx.operator import Work
 from ..operations import Array
 from ..steps import VectorStep
 from .memory_map import Buffer
+from .playing import rows_in
 from .product import bytes_of_rows
 from .sketch import ProductSketch, Rows
 
 __all__ = ["VectorInMemory", "VectorSketch", "play_vector", "rows_in_place", "vector_list"]
 
-_MOST_ROWS = (1 << 16) - 1
-_MOST_BYTES = 1 << 24
 _CYCLES = 40  # of a row at the most, and of a word of the list
 
 
@@ -48,14 +53,16 @@ class VectorSketch:
     def placements(self, a: int, b: int, y: int, tables: tuple[int, ...]) -> Iterator[VectorPlacement]:
         """The commands for tensors at these addresses: rows without gaps are one row."""
         rows = self.rows
-        dense = rows.size == rows.stride
-        count, size = (1, rows.bytes) if dense else (rows.count, rows.size)
-        step = _MOST_BYTES if dense else _MOST_ROWS
-        for first in range(0, size if dense else count, step):
-            offset = first if dense else first * rows.stride
+        if rows.size == rows.stride:
+            starts = range(0, rows.bytes, LARGEST_ROW)
+            parts = [(at, 1, min(LARGEST_ROW, rows.bytes - at)) for at in starts]
+        else:
+            starts = range(0, rows.count, LARGEST_ROWS)
+            parts = [(at * rows.stride, min(LARGEST_ROWS, rows.count - at), rows.size) for at in starts]
+        for offset, count, size in parts:
             yield VectorPlacement(
-                rows=1 if dense else min(step, count - first),
-                row_bytes=min(step, size - first) if dense else size,
+                rows=count,
+                row_bytes=size,
                 a=a + offset,
                 a_stride=rows.stride,
                 b=b + offset,
@@ -160,6 +167,4 @@ def play_vector(step: VectorInMemory, given: list[Array], memory: EngineMemory) 
         limit=_CYCLES * (rows.count + len(step.data) // 4) + 8 * rows.bytes + 5000,
     )
     (data,) = played.data
-    found = np.frombuffer(data + bytes(rows.bytes - len(data)), np.uint8).reshape(rows.count, rows.stride)
-    y = np.ascontiguousarray(found[:, : rows.size]).view(sketch.operation.tables.output.dtype)
-    return y.reshape(sketch.shape), played
+    return rows_in(step.y, data, np.dtype(sketch.operation.tables.output.dtype)).reshape(sketch.shape), played

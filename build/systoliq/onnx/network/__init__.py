@@ -2,7 +2,7 @@
 
     model.onnx  --network-->  Reader walks the nodes: values --handlers--> values  -->  golden's Network, verdicts
 
-`sums`, `pairs`, `functions`, `pools`, `moves` and `quantizers` (Q and DQ) hold the handlers of their operators.
+`sums`, `pairs`, `functions`, `pools`, `moves` and `activations` (Q and DQ) hold the handlers of their operators.
 """
 
 import lazy_loader

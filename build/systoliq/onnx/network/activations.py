@@ -34,7 +34,7 @@ def quantize_linear(reader: Reader, node: NodeProto) -> Value:
     found = parameters_of(reader.graph, node, "its output", output_type(node))
     if found.scale.size > 1 and not isinstance(reader.values.get(node.input[0]), Unknown):
         return _quantized_by_channel(reader, node, found)
-    return quantizers.quantize_linear(reader, node)
+    return quantizers.quantize_linear(reader, node, found)
 
 
 def dequantize_linear(reader: Reader, node: NodeProto) -> Value:
@@ -58,7 +58,7 @@ def _quantized_by_channel(reader: Reader, node: NodeProto, found: Parameters) ->
         )
     if len(value.shape) != 4 or value.shape[1] != channels or attribute(node, "axis", 1) not in (1, -3):
         raise NotTakenError(f"its {channels} scales must be those of the channels, dimension 1 of {list(value.shape)}")
-    if len(reader.graph.consumers(x)) != 1 or reader.graph.is_output(x):
+    if not reader.graph.has_one_use(x):
         raise NotTakenError(f"its input {x!r} must have this one use, as its scales are those of channels")
     _expect_convolutions(reader, node)
     points = np.unique(found.zero_point)

@@ -252,7 +252,7 @@ def _behind(
     line: tuple[Gains, Gains] | None,
 ) -> Pending:
     reader.fold(node, value.node)
-    if len(reader.graph.consumers(name)) != 1 or reader.graph.is_output(name):
+    if not reader.graph.has_one_use(name):
         raise NotTakenError(f"its input {name!r} must have this one use, as it is not yet quantized")
     if value.table is not None:
         x, before = value.table

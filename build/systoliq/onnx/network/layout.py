@@ -1,4 +1,6 @@
-"""Layout of a network's ends: images [batch, rows, columns, channels] lie in memory as hardware streams them."""
+"""Layout of tensors at a network's ends and between Transposes: images [batch, rows, columns, channels] come in the
+order in which they lie in memory.
+"""
 
 from __future__ import annotations
 
@@ -84,8 +86,8 @@ def _rows(net: Network) -> set[str]:
     the last dimension, take and make no such.
     """
     reshaped = {name for node in net.nodes if isinstance(node, Move) for name in _reshaped_row(node)}
-    whole = {name for node in net.nodes if isinstance(node, _OF_ROWS) for name in _of_three(node)}
-    joined = [_of_three(node) for node in net.nodes if not isinstance(node, (Move, *_OF_ROWS))]
+    whole = {name for node in net.nodes if isinstance(node, _OF_ROWS) for name in _of_rank(node, 3)}
+    joined = [_of_rank(node, 3) for node in net.nodes if not isinstance(node, (Move, *_OF_ROWS))]
     return _spread(reshaped, joined) - _spread(whole, joined)
 
 
@@ -94,8 +96,8 @@ def _turned_elements(net: Network) -> set[str]:
     operators on single elements make of them or take with them, constants too. No other operator may take or make one.
     """
     turned = {name for node in net.nodes if isinstance(node, Move) for name in _turned_side(node)}
-    fixed = {name for node in net.nodes if not isinstance(node, (Move, *_OF_ELEMENTS)) for name in _of_four(node)}
-    joined = [_of_four(node) for node in net.nodes if isinstance(node, _OF_ELEMENTS)]
+    fixed = {name for node in net.nodes if not isinstance(node, (Move, *_OF_ELEMENTS)) for name in _of_rank(node, 4)}
+    joined = [_of_rank(node, 4) for node in net.nodes if isinstance(node, _OF_ELEMENTS)]
     ends = {tensor.name for tensor in (*net.inputs, *net.outputs)}
     return _spread(turned & set().union(*joined), joined) - _spread(fixed | ends, joined)
 
@@ -106,13 +108,9 @@ def _turned_side(node: Move) -> set[str]:
     return {sides[node.movement].name} if isinstance(node.movement, Transpose) and node.movement in sides else set()
 
 
-def _of_four(node: Node) -> set[str]:
-    return {each.name for each in (*node.inputs, node.output) if len(each.shape) == 4}
-
-
-def _of_three(node: Node) -> set[str]:
-    """The inputs and the output of three dimensions."""
-    return {each.name for each in (*node.inputs, node.output) if len(each.shape) == 3}
+def _of_rank(node: Node, rank: int) -> set[str]:
+    """The inputs and the output of `rank` dimensions."""
+    return {each.name for each in (*node.inputs, node.output) if len(each.shape) == rank}
 
 
 def _spread(names: set[str], joined: list[set[str]]) -> set[str]:

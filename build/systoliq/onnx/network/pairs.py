@@ -41,7 +41,7 @@ def _residual(reader: Reader, node: NodeProto, values: list[Value]) -> Value | N
     for place, value in enumerate(values):
         if not isinstance(value, Pending) or value.plus is None or isinstance(values[1 - place], Constant | Given):
             continue
-        if len(reader.graph.consumers(node.input[place])) != 1 or reader.graph.is_output(node.input[place]):
+        if not reader.graph.has_one_use(node.input[place]):
             raise NotTakenError(f"its input {node.input[place]!r} must have this one use, as it is not yet quantized")
         made = value.plus(reader.tensor(node.input[1 - place]))
         reader.fold(node, value.node)

@@ -77,8 +77,7 @@ def _tile(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> Movement:
     repeats = graph.constant(node.input[1], "repeats").reshape(-1).tolist()
     if len(repeats) != len(shape) or min(repeats) < 1:
         raise NotTakenError(f"repeats must be {len(shape)} positive numbers, one for each dimension, not {repeats}")
-    indices = ([*range(size)] * times for size, times in zip(shape, repeats, strict=True))
-    return _chained([each for axis, picked in enumerate(indices) for each in _picked(shape, axis, picked)], shape)
+    return _repeated(shape, repeats)
 
 
 def _expand(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> Movement:
@@ -87,8 +86,13 @@ def _expand(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> Movement:
     wanted = [1] * (len(shape) - len(wanted)) + wanted
     if len(wanted) > len(shape) or any(1 not in pair and len({*pair}) > 1 for pair in zip(shape, wanted, strict=True)):
         raise NotTakenError(f"shape must broadcast with {list(shape)} without another dimension, not be {wanted}")
-    repeated = ((axis, most) for axis, (size, most) in enumerate(zip(shape, wanted, strict=True)) if size == 1 != most)
-    return _chained([each for axis, most in repeated for each in _picked(shape, axis, [0] * most)], shape)
+    return _repeated(shape, [most if size == 1 else 1 for size, most in zip(shape, wanted, strict=True)])
+
+
+def _repeated(shape: tuple[int, ...], repeats: list[int]) -> Movement:
+    """All of each axis, as often as `repeats` say."""
+    indices = ([*range(size)] * times for size, times in zip(shape, repeats, strict=True))
+    return _chained([each for axis, picked in enumerate(indices) for each in _picked(shape, axis, picked)], shape)
 
 
 PICKS = {

@@ -56,7 +56,11 @@ def max_pool(reader: Reader, node: NodeProto) -> Value:
 
 def global_max_pool(reader: Reader, node: NodeProto) -> Value:
     """The greatest integer of the whole image, also through a DequantizeLinear."""
-    return _maximum(reader, node, lambda spatial: Window(kernel=image_of(spatial)))
+    return _maximum(reader, node, _whole_window)
+
+
+def _whole_window(spatial: Sequence[int]) -> Window:
+    return Window(kernel=image_of(spatial))
 
 
 def _maximum(reader: Reader, node: NodeProto, window_for: Callable[[Sequence[int]], Window]) -> Value:
@@ -64,14 +68,21 @@ def _maximum(reader: Reader, node: NodeProto, window_for: Callable[[Sequence[int
     if isinstance(value, Pending) and value.counts is None and len(value.shape) == 4:
         return _before_maximum(reader, node, value, window_for(value.shape[2:]))
     x = reader.integers_behind(node.input[0])
+    shape, make = _greatest(reader, node, x, window_for)
+    return on_integers(reader, node, value, Pending(node=node, shape=shape, make=make, counts=x))
+
+
+def _greatest(
+    reader: Reader, node: NodeProto, x: Tensor, window_for: Callable[[Sequence[int]], Window]
+) -> tuple[tuple[int, ...], Make]:
+    """The output's shape of the maximum in windows of `x`, and the operator."""
     image = as_image(reader, node, x)
     window = window_for(x.shape[2:])
 
     def make(y: Tensor) -> tuple[Node, ...]:
         return (MaxPool(name=named(node), inputs=(image,), output=y, window=window),)
 
-    shape, lowers = lowered(node, x, (*x.shape[:2], *window.positions(image.shape[2:])), make)
-    return on_integers(reader, node, value, Pending(node=node, shape=shape, make=lowers, counts=x))
+    return lowered(node, x, (*x.shape[:2], *window.positions(image.shape[2:])), make)
 
 
 def _before_maximum(reader: Reader, node: NodeProto, value: Pending, window: Window) -> Pending:
@@ -143,14 +154,7 @@ def reduce_max(reader: Reader, node: NodeProto) -> Value:
     """The greatest integer of all rows and columns, also through a DequantizeLinear."""
     value = reader.value(node.input[0])
     x, shape = _reduced(reader, node, reader.integers_behind(node.input[0]))
-    image = as_image(reader, node, x)
-    window = Window(kernel=image_of(x.shape[2:]))
-    pooled, pool = lowered(
-        node,
-        x,
-        (*x.shape[:2], 1, 1),
-        lambda y: (MaxPool(name=named(node), inputs=(image,), output=y, window=window),),
-    )
+    pooled, pool = _greatest(reader, node, x, _whole_window)
     pending = Pending(node=node, shape=shape, make=lambda y: _reshaped(node, pooled, pool, y), counts=x)
     return on_integers(reader, node, value, pending)
 

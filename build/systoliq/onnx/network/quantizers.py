@@ -24,7 +24,7 @@ from systoliq.golden.network.table import entries_of
 
 from ..graph import Graph
 from ..node import NotTakenError, attribute, is_operator, label
-from ..quantized import output_type, parameters_of
+from ..quantized import Parameters, parameters_of
 from .reader import Reader, UnknownInputError
 from .values import Given, Pending, Real, Unknown, Value
 
@@ -127,10 +127,11 @@ def dequantize_linear(reader: Reader, node: NodeProto) -> Value:
     return Real(tensor=counted(tensor, found.scale, found.zero_point))
 
 
-def quantize_linear(reader: Reader, node: NodeProto) -> Value:
-    """The integers of the node's input: numbers of the host, a node's result, or other integers."""
+def quantize_linear(reader: Reader, node: NodeProto, found: Parameters) -> Value:
+    """The integers of the node's input, counted as `found` says: numbers of the host, a node's result, or other
+    integers.
+    """
     graph, (x, y) = reader.graph, (node.input[0], node.output[0])
-    found = parameters_of(graph, node, "its output", output_type(node))
     try:
         value = reader.value(x)
     except UnknownInputError:
@@ -174,7 +175,7 @@ def _table(node: NodeProto, x: Tensor, y: Tensor) -> Table | Move:
 def _quantize(reader: Reader, node: NodeProto, value: Pending, y: Tensor) -> None:
     """Emit what `value` becomes with the output `y` of the QuantizeLinear `node`."""
     graph, x = reader.graph, node.input[0]
-    alone = len(graph.consumers(x)) == 1 and not graph.is_output(x)
+    alone = graph.has_one_use(x)
     if value.counts is not None and not (alone and value.counts.counts_as(y)):
         value = _of_integers(node, reader.tensor(x))
     elif not alone and value.node is not node:

@@ -46,7 +46,6 @@ __all__ = [
     "layer_of_sum",
     "parameters_of_tensor",
     "qlinear_conv",
-    "then",
     "two",
     "window_of",
 ]
@@ -76,10 +75,12 @@ def conv(reader: Reader, node: NodeProto) -> Value:
     shape, ones = sliding.outer_shape, np.ones(len(w))
     real = real_bias(graph, bias, len(w)).astype(np.float64) if bias else np.zeros(len(w))
 
-    def line(gain: Gains, shift: Gains) -> Pending:
-        layer = layer_of_line(node, x, sliding.columns, found, gain, shift)
-        made, behind = sliding.convolution(layer), then(line, gain, shift)
+    def pending(layer: Layers, gain: Gains, shift: Gains) -> Pending:
+        made, behind = sliding.convolution(layer), _then(line, gain, shift)
         return Pending(node=node, shape=shape, make=made, line=behind, plus=sliding.plus(reader, found, gain, shift))
+
+    def line(gain: Gains, shift: Gains) -> Pending:
+        return pending(layer_of_line(node, x, sliding.columns, found, gain, shift), gain, shift)
 
     if isinstance(value, ByChannel):
         return line(ones, real)
@@ -87,10 +88,7 @@ def conv(reader: Reader, node: NodeProto) -> Value:
         whole = bias_of(graph, bias, parameters_of_tensor(x), found, len(w)) if bias else None
     except BetweenMultiplesError:
         return line(ones, real)
-    made = sliding.convolution(layer_of_sum(node, x, sliding.columns, found, whole))
-    return Pending(
-        node=node, shape=shape, make=made, line=then(line, ones, real), plus=sliding.plus(reader, found, ones, real)
-    )
+    return pending(layer_of_sum(node, x, sliding.columns, found, whole), ones, real)
 
 
 def _by_input(node: NodeProto, value: ByChannel, found: Parameters, outputs: int) -> Parameters:
@@ -105,7 +103,7 @@ def _by_input(node: NodeProto, value: ByChannel, found: Parameters, outputs: int
     return Parameters(scale=(found.scale * ratios).astype(np.float32), zero_point=found.zero_point)
 
 
-def then(line: Line, gain: Gains, shift: Gains) -> Line:
+def _then(line: Line, gain: Gains, shift: Gains) -> Line:
     """Return `line` behind `gain` and `shift`."""
 
     def both(more: Gains, moved: Gains) -> Pending:

@@ -16,11 +16,13 @@ from .commands import CommandList, dma_register, wait_for_masters
 from .registers import BASE, VECTOR_REGISTERS
 from .vector_lane import ENTRY_BITS, LARGEST_SHIFT
 
-__all__ = ["VectorOperation", "VectorPlacement", "vector_commands"]
+__all__ = ["LARGEST_ROW", "LARGEST_ROWS", "VectorOperation", "VectorPlacement", "vector_commands"]
 
 Array = npt.NDArray[Any]
-_LARGEST_ROWS = (1 << 16) - 1
-_LARGEST_ROW = 1 << 24
+LARGEST_ROWS = (1 << 16) - 1
+"""Rows of a command."""
+LARGEST_ROW = 1 << 24
+"""Bytes of a row."""
 (_VECTOR,) = VECTOR_REGISTERS
 
 
@@ -83,7 +85,7 @@ class VectorPlacement:
     b_table: int = 0
 
     def __post_init__(self) -> None:
-        for name, most in (("rows", _LARGEST_ROWS), ("row_bytes", _LARGEST_ROW)):
+        for name, most in (("rows", LARGEST_ROWS), ("row_bytes", LARGEST_ROW)):
             if not 1 <= (value := getattr(self, name)) <= most:
                 raise ValueError(f"{name} must be from 1 to {most}, not {value!r}")
 
