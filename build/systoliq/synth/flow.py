@@ -26,7 +26,7 @@ from .standard_cells import CELLS, Library, library_of, read_library
 from .target import Target
 from .targets import open_target
 from .tools import find_nextpnr, find_yosys
-from .yosys import cell_figures, mapped_apart, netlist_to_place, run_blocks, run_yosys, top_of
+from .yosys import cell_figures, mapped_apart, netlist_to_place, run_blocks, run_yosys, top_of, without_initial_values
 
 __all__ = ["DoesNotFitError", "SynthesisError", "check_fit", "synthesize", "synthesized"]
 
@@ -110,7 +110,8 @@ def synthesized(
     yosys = find_yosys()
     if progress:
         progress("synthesis")
-    commands = " ".join([*target.before, target.synth, *target.after, *mapped_apart(verilog, name, target)])
+    before = [*without_initial_values(target), *target.before]
+    commands = " ".join([*before, target.synth, *target.after, *mapped_apart(verilog, name, target)])
     cells = b"" if library is None else library.content + f"{mhz}".encode()
     memories = [part for file in sorted(files_of(verilog).items()) for part in file]
     key = content_key(_FORMAT, verilog, name, commands, cells, yosys.version, *memories)

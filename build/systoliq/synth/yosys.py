@@ -30,6 +30,7 @@ __all__ = [
     "run_blocks",
     "run_yosys",
     "top_of",
+    "without_initial_values",
 ]
 
 DSPS = {kind: size for family in FAMILIES.values() for kind, size in family.cells.multipliers.items()}
@@ -37,6 +38,7 @@ DSPS = {kind: size for family in FAMILIES.values() for kind, size in family.cell
 RAMS = {kind: size for family in FAMILIES.values() for kind, size in family.cells.memories.items()}
 """Memory blocks that each kind of cell counts as."""
 _CARRIES = {kind: bits for family in FAMILIES.values() for kind, bits in family.cells.carries.items()}
+_BOARD = "top/w:* top.*/w:* %u"  # in Yosys' selections: wires of a board's own modules
 _REGISTERS = tuple(begin for family in FAMILIES.values() for begin in family.cells.registers)
 
 
@@ -55,7 +57,8 @@ def run_yosys(
     else:
         quick = False
     whole = f"{target.synth} -noabc" if quick else target.synth
-    before = [f"hierarchy -top {name}", *target.before] if target.before else []
+    before = [*without_initial_values(target), *target.before]
+    before = [f"hierarchy -top {name}", *before] if before else []
     script = ["read_verilog design.v", *before, *_synthesis(verilog, name, target, whole), *target.after]
     options = ""
     if library is not None:
@@ -74,6 +77,16 @@ def run_yosys(
         netlist = json.loads((folder / "netlist.json").read_text())
         mend(netlist)
         (folder / "netlist.json").write_text(json.dumps(netlist))
+
+
+def without_initial_values(target: Target) -> list[str]:
+    """Yosys' commands that remove the registers' initial values, which no design needs; none for standard cells.
+
+    A register that loads a constant, as a lane's with a bit that all multipliers share, would differ from the constant
+    in its first cycle. Yosys would keep it, and merge all such registers of the chip into one that many blocks read.
+    Modules of a board's top keep theirs: the reset at power-up comes from them.
+    """
+    return [] if target.family == "generic" else ["proc", f"setattr -unset init w:* {_BOARD} %d"]
 
 
 def run_blocks(
