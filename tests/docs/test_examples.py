@@ -20,11 +20,13 @@ SAID = {
     "engine": "a batch: 0 of 105 outputs differ",
     "train_digits_cnn": "digits_cnn.onnx: 6177 bytes, accuracy 0.9",
     "train_digits_vit": "digits_vit.onnx: 37589 bytes, accuracy 0.9",
+    "mlperf_tiny": "mobilenet.onnx: 210850 weights, input 3 x 96 x 96",
     "explore": "smallest with an accuracy of 0.96: 1 x 2 x 1",
 }
 NEEDED = {
     "engine": ("verilator", "c++", "libpython"),
     "explore": (),
+    "mlperf_tiny": (),
     "train_digits_cnn": (),
     "train_digits_vit": (),
 }  # the others: Icarus

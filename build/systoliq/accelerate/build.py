@@ -31,6 +31,7 @@ from ..quantize.calibration import Samples, random_samples, read_samples
 from ..quantize.float_model import FloatModel, is_float_model, open_float_model
 from ..quantize.quantizer import calibration_of, quantize_model
 from ..samples import hit_share
+from .board_fit import board_fit, lut_sites
 from .images import Images, golden_outputs, images_of
 from .kept import KeptSteps
 from .source import content_of
@@ -189,12 +190,8 @@ class Build:
         return f"by the same estimates, {text}{left}"
 
     def _fits(self, board: str) -> bool | None:
-        """Return whether a plan fits this board, by the planner's estimates; None if there are none for its part."""
-        try:
-            stages = self.make_design(self.source, board).stages
-        except InputError:
-            return False
-        return True if not stages or is_estimated(stages) else None
+        """Return whether a plan fits this board; see `BoardFit.fits`."""
+        return board_fit(BOARDS[board], lambda: self.make_design(self.source, board)).fits
 
     @functools.cached_property
     def all_images(self) -> Images:
@@ -268,6 +265,7 @@ class Build:
             return {
                 "name": design.name, "kind": design.kind, "choices": list(design.choices), "notes": list(design.notes),
                 "stages": list(design.stages), "calibration": calibration, "drawing": list(drawing_of(design)),
+                "cost": [] if design.image_cost is None else design.image_cost.rows(),
             }  # fmt: skip
 
         return self._design_key, [], make
@@ -352,16 +350,6 @@ class Build:
             return {**made.report.as_json(), "rows": made.report.rows()}
 
         return content_key(self._design_key, str(wanted.mhz), str(wanted.baud), str(wanted.seed)), [BITSTREAM], make
-
-
-def lut_sites(board: str) -> int:
-    """Return the LUT sites of the part of a board."""
-    return BOARDS[board].target.capacity.get("lut_sites", 0)
-
-
-def is_estimated(stages: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether the planner estimated the sizes of these stages of a plan, in addition to multiplier cells."""
-    return "lut_sites" in stages[0]
 
 
 def _code() -> str:

@@ -13,7 +13,8 @@ from systoliq.markup import table
 
 from ..explore.page import page
 from ..verify import BASES
-from .build import BITSTREAM, PACKAGE, SAMPLES, STEPS, Build, is_estimated
+from .board_fit import is_estimated
+from .build import BITSTREAM, PACKAGE, SAMPLES, STEPS, Build
 
 __all__ = ["REPORT_FILE", "answer_rows", "report_html"]
 
@@ -104,8 +105,10 @@ def _speed(build: Build, figures: Mapping[str, Any]) -> list[tuple[str, str]]:
         rows.append(("latency", f"{text}{model and f', {model}'}{at}"))
         rate = build.wanted.baud / _LINE_BITS / (found["line_bytes"] + _LINE_FRAME)
         rows.append(("serial line", f"at most {rate:,.1f} images a second at {build.wanted.baud} baud"))
-        rows.append(("work", f"{found['macs'] // found['images']:,} multiply-accumulates an image"))
-    return rows
+    cost = [(label, text) for label, text in plan.get("cost", ())]
+    if found is not None and not cost:
+        cost = [("work", f"{found['macs'] // found['images']:,} multiply-accumulates an image")]
+    return rows + cost
 
 
 def image_cycles(figures: Mapping[str, Any]) -> int | None:

@@ -26,6 +26,7 @@ from .stage_table import stage_table
 
 if TYPE_CHECKING:
     from ..synth import SynthReport, Target
+    from .image_cost import ImageCost, Speed
     from .options import Options
 
 __all__ = ["Arrays", "Design"]
@@ -86,6 +87,16 @@ class Design(ABC):
     def stages(self) -> Sequence[Mapping[str, Any]]:
         """Plan of each stage of a pipeline, ready for JSON; empty if the design is not a network."""
         return ()
+
+    @property
+    def speed(self) -> Speed | None:
+        """Expected speed of the plan; None if the design is not a network."""
+        return None
+
+    @property
+    def image_cost(self) -> ImageCost | None:
+        """Work and memory of an image; None if the design is not a network."""
+        return None
 
     @property
     def notes(self) -> Sequence[str]:

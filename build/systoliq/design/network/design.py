@@ -28,6 +28,7 @@ from ...errors import InputError, expect
 from ..check_run import check_run
 from ..choose import AUTO, choose_requantization
 from ..design import Arrays, Design
+from ..image_cost import ImageCost, Speed
 from ..names import module_name
 from ..operands import read_operand_file
 from ..options import auto_cells
@@ -36,6 +37,7 @@ from .ends import check_one_stream
 from .enough import enough_images
 from .estimate import Estimate, estimate
 from .fit import check_fit
+from .image_cost import image_cost
 from .options import NetworkOptions
 from .plan import UNLIMITED, Plan, lane_cells, plan_for_budget, plan_for_cycles, within_cells
 from .plan_file import read_plan
@@ -223,6 +225,20 @@ class NetworkDesign(Design):
             {**stage, **(asdict(self.estimates[stage["node"]]) if self.estimates else {})}
             for stage in self.plan.as_json()
         ]
+
+    @property
+    def image_cost(self) -> ImageCost:
+        """See `Design.image_cost`."""
+        return image_cost(self.network, self.plan, self.assembly.waiting, self.cells)
+
+    @property
+    def speed(self) -> Speed:
+        """See `Design.speed`."""
+        clock = self.expected_clock
+        return Speed(
+            image_cycles=self.plan.image_cycles, latency_cycles=self.cycles(1), assumed=clock is None,
+            mhz=self._hardware.clock_mhz if clock is None else clock.mhz,
+        )  # fmt: skip
 
     @property
     def notes(self) -> Sequence[str]:
