@@ -100,6 +100,20 @@ def write(path: Path, text: str, constants: Mapping[str, Any], *, opset: int = 1
     return path
 
 
+def _batch_by_batch(
+    run: onnxruntime.InferenceSession, names: list[str], inputs: Mapping[str, np.ndarray]
+) -> list[np.ndarray]:
+    """The tensors `names` for all of `inputs`, in batches of the size that the model has."""
+    count = len(next(iter(inputs.values())))
+    sizes = [info.shape[0] for info in run.get_inputs() if info.shape]
+    step = next((size for size in sizes if isinstance(size, int)), count)
+    parts = [
+        run.run(names, {name: array[start : start + step] for name, array in inputs.items()})
+        for start in range(0, count, step)
+    ]
+    return [np.concatenate(each) for each in zip(*parts, strict=True)]
+
+
 @dataclass(frozen=True, kw_only=True)
 class NodeFound:
     """What golden's `node` gives for onnxruntime's integers: how many were compared, how many are others, and by how
@@ -118,7 +132,7 @@ def by_node(path: Path, network: Network, inputs: Mapping[str, np.ndarray]) -> l
     Moves that the model does not name are made by golden.
     """
     model, names = seen(path, network)
-    known = dict(zip(names, session(model).run(names, inputs), strict=True))
+    known = {**inputs, **dict(zip(names, _batch_by_batch(session(model), names, inputs), strict=True))}
     found = []
     for node in network.nodes:
         given = [

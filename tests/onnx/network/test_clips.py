@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from systoliq.design.network import NetworkDesign
-from systoliq.errors import InputError
 from systoliq.golden.network import Convolution, Dense, Table
 from systoliq.onnx import read_network
 
@@ -121,12 +120,3 @@ def test_in_verilog(tmp_path):
     design = NetworkDesign(read_network(path))
     np.savez(tmp_path / "a.npz", a=integers(IMAGE)[:2])
     assert design.simulate(**design.read_operands(tmp_path / "a.npz")).passed
-
-
-def test_behind_a_product(tmp_path):
-    """onnxruntime multiplies float32 numbers then, which round in another place than the integers of Multiplication."""
-    path = model(tmp_path, IMAGE, "h = Mul(fa, fa) g = Relu(h) y = QuantizeLinear(g, ys, yz)")
-    with pytest.raises(
-        InputError, match="Relu 'g' must be without effect .* and behind Mul 'h', which onnxruntime then"
-    ):
-        read_network(path)

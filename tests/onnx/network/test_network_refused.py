@@ -89,13 +89,18 @@ REFUSED = {
     ),
     "relu with effect": (
         f"{IMAGE} a",
-        f"{A} t = Mul(fa, fa) f = Relu(t) {Q}",
-        "Relu 'f' must be without effect before QuantizeLinear 'y' and behind Mul 't', which",
+        f"{A} t = GlobalAveragePool(fa) f = Relu(t) {Q}",
+        "Relu 'f' must be without effect before QuantizeLinear 'y' and behind GlobalAveragePool 't', which",
     ),
     "clip with effect": (
         f"{IMAGE} a",
-        f"{A} t = Mul(fa, fa) f = Clip(t, minus, two) {Q}",
+        f"{A} t = GlobalAveragePool(fa) f = Clip(t, minus, two) {Q}",
         "Clip 'f' must be without effect before QuantizeLinear 'y'",
+    ),
+    "many ties of a clipped product": (
+        f"{IMAGE} a",
+        f"{A} t = Mul(fa, fa) f = Clip(t, minus, two) {Q}",
+        "QuantizeLinear 'y': onnxruntime computes Mul 't' in float32, because its types differ or a Relu or Clip cuts",
     ),
     "function of a sum": (
         f"{IMAGE} a",

@@ -43,7 +43,7 @@ def _alpha(name: str, default: float) -> Callable[[Graph, NodeProto], dict[str, 
 
 def _second(name: str, role: str) -> Callable[[Graph, NodeProto], dict[str, float]]:
     def parameters(graph: Graph, node: NodeProto) -> dict[str, float]:
-        number = graph.constant(node.input[1], role)
+        number = _constant(graph, node.input[1], role)
         if number.dtype != np.float32 or number.size != 1:
             raise NotTakenError(f"{role} must be one float32 number, not {number.dtype.name} {list(number.shape)}")
         return {name: float(number.reshape(()))}
@@ -137,9 +137,9 @@ def prelu(reader: Reader, node: NodeProto) -> Value:
     """PRelu, whose slope is a constant number, or one for each channel."""
     if (given := given_alone([reader.value(name) for name in node.input])) is not None:
         return given
-    slope = _by_channel(reader, node, reader.graph.constant(node.input[1], "its slope"))
+    found = _constant(reader.graph, node.input[1], "its slope")
+    slope = _by_channel(reader, node, found)
     if slope is None:
-        found = reader.graph.constant(node.input[1], "its slope")
         raise NotTakenError(
             f"its slope must be one float32 number, or one for each channel, not {found.dtype.name} {list(found.shape)}"
         )
@@ -175,14 +175,18 @@ def given_alone(values: Sequence[Value]) -> Given | None:
 
 
 def with_number(reader: Reader, node: NodeProto) -> Value | None:
-    """Arithmetic with one constant float32 number as a function of the other operand; None where it is no such."""
+    """Arithmetic with one constant float32 number as a function of the other operand; None where it is no such.
+
+    A quotient has no operator on integers, so that its constant may stand behind a DequantizeLinear, too.
+    """
     graph = reader.graph
     for place in (0, 1):
         name, other = node.input[place], node.input[1 - place]
         source = graph.producer(name)
-        if not graph.is_constant(name) or graph.is_constant(other) or (source and source.op_type == "QuantizeLinear"):
+        constant = graph.is_constant(name) or (node.op_type == "Div" and isinstance(reader.value(name), Constant))
+        if not constant or graph.is_constant(other) or (source and source.op_type == "QuantizeLinear"):
             continue
-        number = _by_channel(reader, node, graph.constant(name, "its constant"), other=other)
+        number = _by_channel(reader, node, _constant(graph, name, "its constant"), other=other)
         if number is not None:
             compute = _ARITHMETIC[node.op_type]
             applied = partial(compute, number) if place == 0 else partial(_exchanged, compute, number)
@@ -213,17 +217,22 @@ def _by_channel(reader: Reader, node: NodeProto, given: npt.NDArray[Any], other:
 
 
 def real_constant(graph: Graph, name: str, role: str) -> npt.NDArray[np.float32]:
-    """The float32 constant `name`, directly or through a DequantizeLinear."""
-    node = graph.producer(name)
-    if node is None or not is_operator(node, "DequantizeLinear"):
-        real = graph.constant(name, f"its {role}")
-    else:
-        stored = graph.constant(node.input[0], f"its {role}")
-        found = parameters_of(graph, node, f"its {role}", stored.dtype)
-        real = (stored.astype(np.int64) - found.zero_point.astype(np.int64)).astype(np.float32) * found.scale
+    """The float32 constant `name` of one dimension, directly or through a DequantizeLinear."""
+    real = _constant(graph, name, f"its {role}")
     if real.dtype != np.float32 or real.ndim != 1:
         raise NotTakenError(f"its {role} must be float32 of one dimension, not {real.dtype.name} {list(real.shape)}")
     return real
+
+
+def _constant(graph: Graph, name: str, role: str) -> npt.NDArray[Any]:
+    """The constant `name`, directly or through a DequantizeLinear of one scale."""
+    node = graph.producer(name)
+    if node is None or not is_operator(node, "DequantizeLinear"):
+        return graph.constant(name, role)
+    stored = graph.constant(node.input[0], role)
+    found = parameters_of(graph, node, role, stored.dtype)
+    real: npt.NDArray[np.float32] = (stored.astype(np.int64) - found.zero_point.astype(np.int64)).astype(np.float32)
+    return real * found.scale
 
 
 def _exchanged(compute: Callable[[Any, Any], Any], number: Any, x: Any) -> Any:

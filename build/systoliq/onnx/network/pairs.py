@@ -10,9 +10,9 @@ import numpy as np
 
 from systoliq.golden.network import Addition, Multiplication, Node, RealPair, Tensor
 
-from ..node import NotTakenError
+from ..node import NotTakenError, label
 from .functions import given_alone, with_number
-from .quantizers import constant_tensor, named, of_format, operand, result
+from .quantizers import as_format, constant_tensor, named, of_format, operand, result
 from .reader import Reader
 from .values import Constant, Given, Make, Pending, Value
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
 Pairing = Callable[..., Node]
+_MOST_APART = 1000
 
 __all__ = ["add", "div", "extremum", "mul", "qlinear_add", "qlinear_mul", "sub"]
 
@@ -103,12 +104,14 @@ def _binary(reader: Reader, node: NodeProto, values: list[Value], kind: Pairing)
     )
     make, shape = _of_two(node, a, b, kind)
     if kind is Multiplication:
-        return Pending(node=node, shape=shape, make=make)
-    real = _in_float(node, a, b, partial(RealPair, function="sum") if kind is Addition else kind)
+        real = _product(node, a, b)
+    else:
+        real = _in_float(node, a, b, partial(RealPair, function="sum") if kind is Addition else kind)
 
     def either(y: Tensor) -> tuple[Node, ...]:
-        """Integers for tensors of one type, which QLinearAdd takes; else float32."""
-        return make(y) if kind is Addition and a.format == b.format == y.format else real(y)
+        """Integers for tensors of one type, which QLinearAdd and QLinearMul take; else float32."""
+        integral = kind is Addition or kind is Multiplication
+        return make(y) if integral and a.format == b.format == y.format else real(y)
 
     return Pending(node=node, shape=shape, make=either, real=real)
 
@@ -152,6 +155,29 @@ def _in_float(node: NodeProto, a: Tensor, b: Tensor, kind: Pairing) -> Make:
         first, moves = of_format(node, first, second.format, y)
         inputs = (second, first) if a.value is not None else (first, second)
         return (*moves, kind(name=named(node), inputs=inputs, output=y))
+
+    return make
+
+
+def _product(node: NodeProto, a: Tensor, b: Tensor) -> Make:
+    """The integers of a product, between tables of types, where they are what float32 gives for nearly all pairs."""
+
+    def make(y: Tensor) -> tuple[Node, ...]:
+        form = b.format if a.value is None else a.format  # a constant has nothing before it
+        inner, after = as_format(node, y, form)
+        (*before, product) = _in_float(node, a, b, Multiplication)(inner)
+        first, second = (x.codes for x in product.inputs)
+        pairs = (x.reshape(shape) for x, shape in ((first, (-1, 1)), (second, (1, -1))))
+        integers = product.apply(*np.broadcast_arrays(*pairs)).astype(np.int64)
+        reals = np.multiply.outer(product.inputs[0].dequantize(first), product.inputs[1].dequantize(second))
+        apart = int((integers - inner.zero_point + y.zero_point != y.quantize(reals)).sum())
+        if apart > integers.size // _MOST_APART:
+            raise NotTakenError(
+                f"onnxruntime computes {label(node)} in float32, because its types differ or a Relu or Clip cuts its "
+                f"result; at most 1 in {_MOST_APART} products of integers may then round to another result, not "
+                f"{apart} of {integers.size}: quantize its result itself, with the type of both inputs"
+            )
+        return (*before, product, *after)
 
     return make
 

@@ -12,6 +12,7 @@ from systoliq.golden.network import (
     Convolution,
     Dense,
     Move,
+    Multiplication,
     Node,
     RealPair,
     Reshape,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
 __all__ = [
+    "as_format",
     "bounds_of",
     "constant_tensor",
     "counted",
@@ -120,6 +122,17 @@ def of_format(node: NodeProto, x: Tensor, form: IntFormat, y: Tensor) -> tuple[T
     return moved, (Table(name=f"{named(node)}: types", inputs=(x,), output=moved, entries=moved.codes),)
 
 
+def as_format(node: NodeProto, y: Tensor, form: IntFormat) -> tuple[Tensor, tuple[Node, ...]]:
+    """A tensor of another type with the real numbers of `y`, and the table behind it that moves its zero point to `y`.
+
+    Only of types of 8 bits; there is no table if `y` is of that type.
+    """
+    if y.format == form:
+        return y, ()
+    inner = y.replace(name=f"{y.name}: as {form}", format=form, zero_point=y.zero_point + form.min - y.format.min)
+    return inner, (Table(name=f"{named(node)}: type", inputs=(inner,), output=y, entries=y.codes),)
+
+
 def dequantize_linear(reader: Reader, node: NodeProto) -> Value:
     """Integers as the real numbers that the node defines."""
     tensor = reader.integers(node.input[0])
@@ -200,7 +213,7 @@ def _clamped(graph: Graph, node: NodeProto, value: Pending, y: Tensor) -> tuple[
         return value.make(y)
     whole = y.replace(name=f"{y.name}: not clipped")
     made = (value.real or value.make)(whole)
-    if not any(isinstance(each, Convolution | Dense | RealPair | ResidualSum) for each in made):
+    if not any(isinstance(each, Convolution | Dense | Multiplication | RealPair | ResidualSum) for each in made):
         low, high = (float(each) for each in y.dequantize(entries[[0, -1]]))
         raise NotTakenError(
             f"{label(value.clamps[0])} must be without effect before {label(node)} and behind {label(value.node)}, "
