@@ -231,8 +231,8 @@ def _constant(graph: Graph, name: str, role: str) -> npt.NDArray[Any]:
         return graph.constant(name, role)
     stored = graph.constant(node.input[0], role)
     found = parameters_of(graph, node, role, stored.dtype)
-    real: npt.NDArray[np.float32] = (stored.astype(np.int64) - found.zero_point.astype(np.int64)).astype(np.float32)
-    return real * found.scale
+    centred = stored.astype(np.int64) - found.zero_point.astype(np.int64)
+    return np.asarray(centred.astype(np.float32) * found.scale)
 
 
 def _exchanged(compute: Callable[[Any, Any], Any], number: Any, x: Any) -> Any:
