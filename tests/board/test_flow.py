@@ -37,6 +37,7 @@ def reached(monkeypatch, tmp_path):
             "utilization": {"LC": {"used": 3, "available": 9}},
         }
         (folder / "report.json").write_text(json.dumps(report))
+        (folder / "sites.json").write_text(json.dumps([["link.design_.a", "LC", 1, 2], ["pll", "PLL", 3, 4]]))
         return folder
 
     monkeypatch.setattr(flow._Build, "placed", placed)
@@ -60,7 +61,8 @@ def test_the_pll_is_set_to_the_frequency_reached(design, reached):
     assert report.resources == {"LC": (3, 9)}
     sidecar = json.loads(made.files["report.json"])
     assert (sidecar["kind"], sidecar["top"], sidecar["clock_mhz"]) == ("bitstream", "tiny", report.clock_mhz)
-    assert set(sidecar["files"]) == set(made.files) == {"tiny.bit", "report.json"}
+    assert set(sidecar["files"]) == set(made.files) == {"tiny.bit", "report.json", "floorplan.svg"}
+    assert "tiny: 1 cells" in made.files["floorplan.svg"].decode()
 
 
 def test_the_oscillator_is_the_clock_below_the_slowest_pll_setting(design, reached):
@@ -115,6 +117,7 @@ def test_a_small_layer_on_every_board(arrays, name):
     assert report.reached_mhz >= report.clock_mhz
     assert report.clock_mhz <= max(report.first_mhz, report.asked_mhz)
     assert len(made.content) > 10_000
+    assert "tiny: " in made.floorplan
     starts = {
         "ice40": rb"^\xff\x00|^\x7e\xaa\x99\x7e",
         "ecp5": rb"^\xff\x00",

@@ -11,6 +11,7 @@ from typing import Any
 
 from systoliq.markup import table
 
+from ..board.flow import FLOORPLAN
 from ..explore.page import page
 from ..verify import BASES
 from .board_fit import is_estimated
@@ -56,6 +57,7 @@ def report_html(build: Build) -> str:
         sections.append(("Verification", _verified(figures["verify"])))
     if "bitstream" in figures:
         sections.append(("Clock and bitstream", table(("", ""), figures["bitstream"]["rows"], words=True)))
+        sections.append(("Floorplan", _floorplan(build)))
     sections.append(("Run it", _commands(build, figures)))
     sections.append(("Steps", _steps(build)))
     name = plan.get("name") or build.wanted.source
@@ -155,7 +157,7 @@ def _left(build: Build) -> list[str]:
 
 
 def _sizes(build: Build, figures: Mapping[str, Any]) -> str:
-    heads = ("", "planned, about", "synthesized", "the part has", "share")
+    heads = ("", "planned, about", "synthesized with its serial link", "the part has", "share")
     stages = figures.get("plan", {}).get("stages") or ()
     synthesized = figures.get("synthesize", {}).get("sizes", {})
     rows = []
@@ -182,8 +184,9 @@ def _stages(stages: list[Mapping[str, Any]]) -> str:
     counted = [key for key in ("multipliers", *_KINDS) if key in stages[0]]
     heads = ("stage", "operator", "cycles an image", *(_KINDS.get(key, key) for key in counted))
     rows = [
-        (stage["node"], stage["operator"], stage["image_cycles"], *(stage[key] for key in counted)) for stage in stages
-    ]  # fmt: skip
+        (stage["node"], stage["operator"], *(f"{stage[key]:,}" for key in ("image_cycles", *counted)))
+        for stage in stages
+    ]
     return table(heads, rows)
 
 
@@ -199,6 +202,15 @@ def _verified(verified: Mapping[str, Any]) -> str:
     return f"<p>{html.escape(verified['summary'])}.</p>" + (
         table(("result", "rests on", ""), rows, words=True) + f"<ul>{meanings}</ul>" if rows else ""
     )
+
+
+def _floorplan(build: Build) -> str:
+    """Return the picture of the placed design."""
+    text = (
+        "The tiles in use after place and route. The colour is that of the stage with most cells in a tile; it is "
+        "stronger where more cells are. Tiles with a frame are multipliers and memory blocks."
+    )
+    return f"<p>{text}</p>{(build.wanted.out / BITSTREAM / FLOORPLAN).read_text()}"
 
 
 def _commands(build: Build, figures: Mapping[str, Any]) -> str:

@@ -30,35 +30,45 @@ from ..synth.tools import find_yosys
 from ..synth.yosys import cell_figures, netlist_to_place
 from .description import Board
 from .linked import LINK_TOP, fingerprint, linked
-from .place import NETLIST, bitstream_file, constraints_file, pack, packer, place, placed_report, placer
+from .place import NETLIST, bitstream_file, constraints_file, pack, packer, place, placed_report, placer, sites
+from .placement import floorplan_svg
 from .platform import prepared
 from .pll import Setting
 from .report import BitstreamReport
 
-__all__ = ["Bitstream", "check_tools", "make_bitstream", "synthesize_for_board"]
+__all__ = ["FLOORPLAN", "Bitstream", "check_tools", "make_bitstream", "synthesize_for_board"]
 
-_FORMAT = "1"  # version of the cached content
+FLOORPLAN = "floorplan.svg"
+"""File with the picture of the placed design."""
+
+_FORMAT = "2"  # version of the cached content
 _ROUNDS = 4
 _LINE_TOLERANCE = 0.02  # half of the receiver's tolerance (tests/hw/link/test_uart_receiver.py), the rest for the host
 _SIDECAR = "report.json"
+_DESIGN = "link.design_."  # what the names of the design's cells begin with
 _NO_SITES = ("GND", "GSR", "VCC")  # constants and the global reset, which himbaechel counts as cells
 _TURN = "smaller --rows, --cols and --depth (a network: --multipliers, --luts), other --cells"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bitstream:
-    """A bitstream and its report."""
+    """A bitstream, its report, and a picture of its `floorplan` as SVG."""
 
     content: bytes
     report: BitstreamReport
+    floorplan: str = ""
 
     @property
     def files(self) -> dict[str, bytes]:
-        """Both as files, the report as a sidecar of systoliq's."""
+        """All as files, the report as a sidecar of systoliq's."""
         report = self.report
         sidecar = {"generator": GENERATOR, "kind": "bitstream", "top": report.name}
-        files = {report.file: f"bitstream for {report.part}", _SIDECAR: "its report"}
-        return {report.file: self.content, _SIDECAR: json_bytes({**sidecar, "files": files, **report.as_json()})}
+        files = {report.file: f"bitstream for {report.part}", _SIDECAR: "its report", FLOORPLAN: "its floorplan"}
+        return {
+            report.file: self.content,
+            _SIDECAR: json_bytes({**sidecar, "files": files, **report.as_json()}),
+            FLOORPLAN: self.floorplan.encode(),
+        }
 
 
 @dataclass(kw_only=True)
@@ -162,7 +172,9 @@ def make_bitstream(
         setting, folder, first = _settled(build, asked, fixed=mhz is not None)
     with build.timed("packing"):
         content = _packed(board, folder)
-    return Bitstream(content=content, report=_report(build, setting, folder, asked=asked, first=first))
+    report = _report(build, setting, folder, asked=asked, first=first)
+    picture = floorplan_svg(sites(folder), _part_of(design), board.family)
+    return Bitstream(content=content, report=report, floorplan=picture)
 
 
 def synthesize_for_board(
@@ -241,6 +253,17 @@ def _packed(board: Board, folder: Path) -> bytes:
 
     packed, _ = obtain("bitstreams", key, make)
     return (packed / bitstream_file(board)).read_bytes()
+
+
+def _part_of(design: Design) -> Callable[[str], str]:
+    """Return a callable that names the part of the design, such as a stage, of a cell of the linked top; "" outside."""
+
+    def part_of(cell: str) -> str:
+        if not cell.startswith(_DESIGN):
+            return ""
+        return design.name if design.part_of is None else design.part_of(cell.removeprefix(_DESIGN))
+
+    return part_of
 
 
 def _report(build: _Build, setting: Setting, folder: Path, *, asked: float, first: float) -> BitstreamReport:

@@ -12,11 +12,27 @@ from ..synth.families import FAMILIES, Packing
 from ..synth.nextpnr import DoesNotFitError, is_lack_of_room
 from ..synth.tools import Command, find_nextpnr, find_script
 from .description import Board
+from .placement import PlacedCell, placed_cells
 
-__all__ = ["NETLIST", "bitstream_file", "constraints_file", "pack", "packer", "place", "placed_report", "placer"]
+__all__ = [
+    "NETLIST",
+    "SITES",
+    "bitstream_file",
+    "constraints_file",
+    "pack",
+    "packer",
+    "place",
+    "placed_report",
+    "placer",
+    "sites",
+]
 
 NETLIST = "netlist.json"
+SITES = "sites.json"
+"""File of `place` with the tile of each cell: name, kind, x and y."""
+
 _REPORT = "report.json"
+_PLACED = "top.placed.json"
 
 
 def bitstream_file(board: Board) -> str:
@@ -49,7 +65,8 @@ def _packing(board: Board) -> Packing:
 
 
 def place(board: Board, mhz: float, seed: int, folder: Path) -> None:
-    """Place and route `NETLIST` in `folder`, which holds the constraints, for a clock of `mhz`; its report stays there.
+    """Place and route `NETLIST` in `folder`, which holds the constraints, for a clock of `mhz`; its report and
+    `SITES` stay there.
 
     Raises
     ------
@@ -57,8 +74,9 @@ def place(board: Board, mhz: float, seed: int, folder: Path) -> None:
         where the part has too little of something.
     """
     packing = _packing(board)
+    packed = _PLACED in packing.write
     done = placer(board).run(
-        *board.place, *packing.constrain, *packing.write,
+        *board.place, *packing.constrain, *packing.write, *(() if packed else ("--write", _PLACED)),
         "--json", NETLIST, "--freq", f"{mhz:.6g}", "--seed", str(seed),
         "--timing-allow-fail", "-q", "--log", "nextpnr.log", "--report", _REPORT,
         cwd=folder,
@@ -67,6 +85,16 @@ def place(board: Board, mhz: float, seed: int, folder: Path) -> None:
         errors = re.findall(r"^ERROR: (.*)", done.stderr, re.MULTILINE)
         message = errors[0] if errors else done.stderr.strip()[-500:]
         raise (DoesNotFitError if is_lack_of_room(message) else SynthesisError)(f"{board.title}: {message}")
+    placed = folder / _PLACED
+    cells = [[cell.name, cell.kind, cell.x, cell.y] for cell in placed_cells(json.loads(placed.read_bytes()))]
+    (folder / SITES).write_text(json.dumps(cells))
+    if not packed:
+        placed.unlink()
+
+
+def sites(folder: Path) -> list[PlacedCell]:
+    """Return the cells that `place` placed in `folder`."""
+    return [PlacedCell(*cell) for cell in json.loads((folder / SITES).read_text())]
 
 
 def placed_report(folder: Path) -> dict[str, Any]:
