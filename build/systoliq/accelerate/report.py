@@ -221,8 +221,7 @@ def _commands(build: Build, figures: Mapping[str, Any]) -> str:
     if "simulate" in figures:
         commands.append(f"systoliq simulate {shlex.quote(source)} --input {shlex.quote(str(out / SAMPLES))}")
     if "bitstream" in figures:
-        file = out / BITSTREAM / figures["bitstream"]["file"]
-        commands.append(build.wanted.board.load.format(file=shlex.quote(str(file))))
+        commands.append(f"systoliq board load {shlex.quote(str(out))}")
         commands.append(f"systoliq board run --port PORT --input {shlex.quote(str(out / SAMPLES))}")
     text = "\n".join(commands) or "nothing yet"
     line = f"<p>The serial line: {html.escape(build.wanted.board.uart)}.</p>" if "bitstream" in figures else ""

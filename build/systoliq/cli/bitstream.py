@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -77,5 +78,5 @@ def bitstream(
     write_output(out, made.files)
     warn_symlink(out)
     keep_record(fingerprint(design), board_record(source, board.name, options))
-    load = board.load.format(file=out / made.report.file)
+    load = f"systoliq board load {shlex.quote(str(out))}"
     show_rows([*made.report.rows(), ("serial line", board.uart), ("load it by", load)])

@@ -6,6 +6,7 @@ import click
 
 from .board_fit import board_fit
 from .board_list import board_list
+from .board_load import board_load
 from .board_run import board_run
 from .board_simulate import board_simulate
 
@@ -14,12 +15,14 @@ __all__ = ["board"]
 
 @click.command(
     cls=click.Group,
-    help="""List the boards, show which ones a network fits, send rows to one and compare the results, or simulate one.
+    help="""List the boards, show which ones a network fits, load a bitstream, send rows to a board and compare the
+results, or simulate one.
 
 \b
 Examples
   systoliq board list
   systoliq board fit model.onnx
+  systoliq board load out/digits
   systoliq board run --port /dev/ttyUSB0 --input x.npz
   systoliq board simulate digits
 """,
@@ -28,5 +31,5 @@ def board() -> None:
     """Group of the commands."""
 
 
-for _command in (board_list, board_fit, board_run, board_simulate):
+for _command in (board_list, board_fit, board_load, board_run, board_simulate):
     board.add_command(_command)
