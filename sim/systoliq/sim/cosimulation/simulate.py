@@ -9,6 +9,7 @@ from pathlib import Path
 from .. import harness
 from ..cache import run_directory
 from ..exchange import VARIABLE, BenchOutcome, BenchRun, read_outcomes, write_runs
+from ..icarus import with_shared_blocks
 from ..process import SimulationError
 from ..runner import Simulation, SimulatorName, SimulatorWarning, build
 
@@ -64,6 +65,8 @@ def _build(
     progress: Callable[[str], None] | None,
     taps: Sequence[harness.Tap],
 ) -> Simulation:
+    if simulator == "icarus":
+        verilog = with_shared_blocks(verilog)
     if bulk:
         verilog += harness.harness_verilog(top, ports, own_clock=simulator == "icarus", taps=taps)
     with warnings.catch_warnings():
