@@ -12,7 +12,7 @@ places of all tags, are as they were when an earlier image began.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,17 +26,16 @@ from .modules import Module
 from .reference import Integers, UncomputedError
 from .streams import INPUT
 from .tagged import TaggedMachine
+from .tagged_beats import PADDING, PHASES, Beats, TaggedStream
 from .window_order import ordered_windows, padding_of
 
 __all__ = ["Places", "evaluate_places"]
 
 _STILL, _STILL_WAITING = 4, 24  # times the cycles without any beat that one stream may have none while others move
-_PHASES = 4  # images in a row whose tags differ
 _MOST_WORK = 2_000_000_000  # statements times cycles
 _MOST_SEARCHED = 25_000_000  # the same, for the state to repeat
 _LATENCY = 4  # images, by the plan's cycles of one, in which the first two have left
 _LEAST_IMAGES = 2  # that must leave: one, and its joint with the next
-_PADDING = -1
 
 
 @dataclass(kw_only=True)
@@ -58,31 +57,6 @@ class Places:
     unread: dict[str, str] = field(default_factory=dict)
     assumed: set[str] = field(default_factory=set)
     unrepeated: list[str] = field(default_factory=list)
-
-
-@dataclass(kw_only=True)
-class _Stream:
-    """A stream in an instance: `beats` of tags of an image, by its phase; if it has an `input`, only `last` of them is
-    compared.
-    """
-
-    label: str
-    path: str
-    port: str
-    data_bits: int
-    per_image: int
-    beats: Callable[[int], list[int]]
-    input: str = ""  # of the machine, which takes the data bits instead
-    done: int = 0
-    known: dict[int, list[int]] = field(default_factory=dict)
-
-    def expected(self) -> int:
-        """The beat that comes next."""
-        image, place = divmod(self.done, self.per_image)
-        phase = image % _PHASES
-        if phase not in self.known:
-            self.known[phase] = self.beats(phase)
-        return self.known[phase][place]
 
 
 def evaluate_places(
@@ -142,26 +116,28 @@ class _Network:
             if stage["operator"] != "Constant":
                 self._tensors[stage["module"]] = model.node(stage["node"], stage["operator"])["output"]
         most = max(elements_of(tensor) * _bits(tensor) for tensor in self._tensors.values())
-        self.tag_bits = (_PHASES * most + 2).bit_length()
+        self.tag_bits = (PHASES * most + 2).bit_length()
         self.sent = [self._sent(port) for port in self._sources]
         self.streams = [each for stage in stages for each in self._of(model, stage)]
 
     def machine(self, flow: Flow) -> TaggedMachine:
         """The evaluator: it shows payload, valid and ready of each stream."""
-        fresh = {(each.path, f"{each.port}__payload"): each.input for each in self.streams if each.input}
+        fresh = {(each.path, f"{each.port}__payload"): each.data_input for each in self.streams if each.data_input}
         observed = [
             (each.path, f"{each.port}__{what}") for each in self.streams for what in ("payload", "valid", "ready")
         ]
         return TaggedMachine(self._modules, self._name, flow, tag_bits=self.tag_bits, fresh=fresh, observed=observed)
 
-    def _sent(self, port: str) -> _Stream:
+    def _sent(self, port: str) -> TaggedStream:
         """An input of the network."""
         tensor = self._sources[port]
         number = port.removeprefix(INPUT)
         lanes = _lanes(self._modules[f"{self._name}_pipeline"], f"i_{number}" if number else "i", tensor)
-        return self._stream("", "", port, tensor, lanes, np.arange(elements_of(tensor)), 0)
+        stream = self._stream("", "", port, tensor, lanes, np.arange(elements_of(tensor)), 0)
+        stream.data_input, stream.last_input = f"{port}_tdata", f"{port}_tlast"
+        return stream
 
-    def _of(self, model: Model, stage: Mapping[str, Any]) -> Iterator[_Stream]:
+    def _of(self, model: Model, stage: Mapping[str, Any]) -> Iterator[TaggedStream]:
         """The streams of a stage: what it takes, its windows, and what it gives."""
         if stage["operator"] == "Constant":
             return
@@ -182,10 +158,12 @@ class _Network:
             of = self._tensors[stage["takes"][0]]
             yield self._at(f"{label}: its output", path, module, "o", of, picks(node))
         stream = self._at(f"{label}: its output", path, module, "o", tensor, given)
-        stream.input = f"fresh_{stage['module']}"
+        stream.data_input = f"fresh_{stage['module']}"
         yield stream
 
-    def _windows(self, node: Mapping[str, Any], stage: Mapping[str, Any], label: str, path: str) -> Iterator[_Stream]:
+    def _windows(
+        self, node: Mapping[str, Any], stage: Mapping[str, Any], label: str, path: str
+    ) -> Iterator[TaggedStream]:
         """The output of a window buffer."""
         tensor, taken = node["inputs"][0], self._tensors.get(stage["takes"][0])
         module = self._modules[self._modules[stage["module"]].instances["window"].kind]
@@ -193,7 +171,7 @@ class _Network:
             if taken is None or taken["name"] != tensor["name"]:
                 raise UncomputedError("what it takes is moved before")
             image = numbered(tensor)
-            ordered = ordered_windows(node, stage, image, _PADDING, _lanes(module, "o", tensor))
+            ordered = ordered_windows(node, stage, image, PADDING, _lanes(module, "o", tensor))
         except UncomputedError as error:
             self._found.unread[f"windows of {node['name']}"] = str(error)
             return
@@ -209,52 +187,19 @@ class _Network:
         tensor: Mapping[str, Any],
         elements: Integers,
         padding: int = 0,
-    ) -> _Stream:
+    ) -> TaggedStream:
         return self._stream(label, path, port, tensor, _lanes(module, port, tensor), elements, padding)
 
     def _stream(
         self, label: str, path: str, port: str, tensor: Mapping[str, Any], lanes: int, elements: Integers, padding: int
-    ) -> _Stream:
+    ) -> TaggedStream:
         """The stream of `elements` of a tensor, by their places in its own stream."""
         if len(elements) % lanes:
             raise UnevaluatedError(f"{label} has {len(elements)} elements in beats of {lanes}")
         bits = _bits(tensor)
         constant = padding & (1 << bits) - 1
-        beats = _Beats(elements.tolist(), elements_of(tensor), bits, lanes, constant, self.tag_bits)
-        return _Stream(
-            label=label, path=path, port=port, data_bits=bits * lanes, per_image=len(elements) // lanes, beats=beats
-        )
-
-
-@dataclass(frozen=True)
-class _Beats:
-    """Beats of tags of an image, by its phase."""
-
-    elements: Sequence[int]
-    count: int  # of all elements of the tensor
-    bits: int
-    lanes: int
-    padding: int
-    tag_bits: int
-
-    def __call__(self, phase: int) -> list[int]:
-        """The beats; the last has ones above."""
-        size, ones = self.tag_bits, (1 << self.tag_bits) - 1
-        each = sum(1 << at * size for at in range(self.bits))
-        ramp = sum(at + 1 << at * size for at in range(self.bits))
-        constant = sum(ones << at * size for at in range(self.bits) if self.padding >> at & 1)
-        first = phase * self.count * self.bits
-        of_element = [
-            constant if element == _PADDING else (first + element * self.bits) * each + ramp
-            for element in self.elements
-        ]
-        shifts = [lane * self.bits * size for lane in range(self.lanes)]
-        beats = [
-            sum(tags << by for tags, by in zip(of_element[at : at + self.lanes], shifts, strict=True))
-            for at in range(0, len(of_element), self.lanes)
-        ]
-        beats[-1] |= ones << self.bits * self.lanes * size
-        return beats
+        beats = Beats(elements.tolist(), elements_of(tensor), bits, lanes, constant, self.tag_bits)
+        return TaggedStream(label=label, path=path, port=port, beats=beats)
 
 
 class _Run:
@@ -275,40 +220,42 @@ class _Run:
         self._stalls, self._blocked = stalls, waits
         self._when = "with stalls: " if stalls is not None else "after a receiver that waited: " if waits else ""
         for stream in (*network.sent, *network.streams):
-            stream.done = 0
+            stream.rewind()
         self._held = [False] * len(network.sent)  # whether a beat has come that was not taken
         self._machine, self._network, self._found = machine, network, found
+        self._ready = [machine.outputs.index(f"{stream.port}_tready") for stream in network.sent]
         self._quiet, self._least = 0, _LEAST_IMAGES
-        self._still = [0] * len(network.streams)  # cycles since a stream's last beat
         self._seen: list[tuple[Any, ...]] = []  # states in which images begin
 
     def go(self, *, patience: int, searched: int) -> None:
         """Send images until all streams have had some, and until the state repeats or `searched` cycles are over."""
-        machine, streams, sent = self._machine, self._network.streams, self._network.sent
+        machine, streams, sent, found = self._machine, self._network.streams, self._network.sent, self._found
         given = dict.fromkeys(machine.inputs, 0)
         given |= {port: 1 for port in machine.inputs if port.endswith("_tready")} | {"rst": 1}
         for _ in range(RESET_CYCLES):
             machine.step(*given.values())
         given["rst"] = 0
         given |= {f"{stream.port}_tvalid": 1 for stream in sent}
+        for stream in (*sent, *streams):
+            given |= stream.given()
         most = patience * (_STILL_WAITING if self._blocked else _STILL)
-        while not self._found.reasons and self._quiet <= patience and max(self._still) <= most:
-            image, place = divmod(sent[0].done, sent[0].per_image)
-            if not place and image == len(self._seen) and not self._when:
-                self._begins(image)
-            left = min(each.done // each.per_image for each in streams)
+        while not found.reasons and self._quiet <= patience and max([each.still for each in streams]) <= most:
             if not self._when:
-                self._found.images = left
-            if left >= self._least and (self._found.period is not None or self._found.cycles >= searched):
+                if not sent[0].place and sent[0].images == len(self._seen):
+                    self._begins(sent[0].images)
+                found.images = min([each.images for each in streams])
+            if (found.period is not None or found.cycles >= searched) and all(
+                each.images >= self._least for each in streams
+            ):
                 break
             self._cycle(given)
-        self._found.reasons += [
+        found.reasons += [
             f"{self._when}{each.label} has {each.done} beats, and no more in {patience} cycles"
-            for each, still in zip(streams, self._still, strict=True)
-            if self._quiet > patience or still > most
+            for each in streams
+            if self._quiet > patience or each.still > most
         ]
-        if self._found.period is None and not self._when:
-            self._found.unrepeated = self._unrepeated()
+        if found.period is None and not self._when:
+            found.unrepeated = self._unrepeated()
 
     def _begins(self, image: int) -> None:
         """Note the state in which an image begins."""
@@ -319,7 +266,7 @@ class _Run:
 
     def _unrepeated(self) -> list[str]:
         """The parts of the state that are as never before."""
-        if len(self._seen) <= _PHASES:
+        if len(self._seen) <= PHASES:
             return []
         columns = zip(*(state[-len(self._machine.state_names) :] for state in self._seen), strict=True)
         named = zip(self._machine.state_names, columns, strict=True)
@@ -328,40 +275,34 @@ class _Run:
     def _state(self, image: int) -> tuple[Any, ...]:
         """All that the evaluation depends on from here on."""
         streams = [*self._network.sent, *self._network.streams]
-        return (image % _PHASES, *(each.done - image * each.per_image for each in streams), *self._machine.snapshot())
+        return (image % PHASES, *(each.done - image * len(each.beats) for each in streams), *self._machine.snapshot())
 
     def _cycle(self, given: dict[str, int]) -> None:
-        machine, tag_bits = self._machine, self._network.tag_bits
-        for stream in self._network.sent:
-            beat, data = stream.expected(), stream.data_bits * tag_bits
-            given[f"{stream.port}_tdata"], given[f"{stream.port}_tlast"] = beat & (1 << data) - 1, beat >> data & 1
-        wanted = [stream.expected() for stream in self._network.streams]
-        for stream, beat in zip(self._network.streams, wanted, strict=True):
-            if stream.input:
-                given[stream.input] = beat & (1 << stream.data_bits * tag_bits) - 1
         if self._stalls is not None:
             self._stall(given, self._stalls)
         elif self._when:
             self._block(given)
-        shown = machine.step(*given.values())
+        shown = self._machine.step(*given.values())
         self._found.cycles += 1
         self._quiet += 1
         for place, stream in enumerate(self._network.sent):
-            comes, ready = given[f"{stream.port}_tvalid"], shown[machine.outputs.index(f"{stream.port}_tready")]
-            stream.done += comes & ready
-            self._quiet *= 1 - (comes & ready)
+            comes, ready = given[f"{stream.port}_tvalid"], shown[self._ready[place]]
             self._held[place] = bool(comes and not ready)
-        at = len(machine.outputs)
-        for index, (stream, beat) in enumerate(zip(self._network.streams, wanted, strict=True)):
-            payload, valid, ready = shown[at : at + 3]
+            if comes and ready:
+                self._quiet = 0
+                stream.advance()
+                given |= stream.given()
+        at = len(self._machine.outputs)
+        for stream in self._network.streams:
+            if shown[at + 1] and shown[at + 2]:
+                self._quiet = 0
+                if (shown[at] ^ stream.beat) >> stream.unread_bits:
+                    self._differs(stream, shown[at])
+                stream.advance()
+                given |= stream.given()
+            else:
+                stream.still += 1
             at += 3
-            self._still[index] += 1
-            if valid and ready:
-                self._quiet = self._still[index] = 0
-                above = stream.data_bits * tag_bits if stream.input else 0
-                if payload >> above != beat >> above:
-                    self._differs(stream, payload, beat)
-                stream.done += 1
 
     def _stall(self, given: dict[str, int], stalls: random.Random) -> None:
         """Decide whether beats come and are taken; a beat that was offered stays."""
@@ -375,14 +316,14 @@ class _Run:
         """Take nothing until nothing has moved for long enough."""
         if self._blocked and self._quiet > self._blocked:
             self._blocked = self._quiet = 0
-            self._least += max(each.done // each.per_image for each in self._network.sent)
+            self._least += max(each.images for each in self._network.sent)
         given |= {port: int(not self._blocked) for port in given if port.endswith("_tready")}
 
-    def _differs(self, stream: _Stream, payload: int, beat: int) -> None:
-        image, place = divmod(stream.done, stream.per_image)
-        data = stream.data_bits * self._network.tag_bits
-        what = "other elements than the network's" if payload >> data == beat >> data else "another last"
-        self._found.reasons.append(f"{self._when}{stream.label} has {what} in beat {place} of image {image}")
+    def _differs(self, stream: TaggedStream, payload: int) -> None:
+        is_last = (payload ^ stream.beat) >> stream.beats.data_bits
+        what = "another last" if is_last else "other elements than the network's"
+        where = f"beat {stream.place} of image {stream.images}"
+        self._found.reasons.append(f"{self._when}{stream.label} has {what} in {where}")
 
 
 def _bits(tensor: Mapping[str, Any]) -> int:
