@@ -33,7 +33,7 @@ DIRECTION = (  # packages and modules of the folder build: each may import those
     {"package", "quantize"},
     {"benchmarks", "board", "demo", "explore", "inference"},
     {"accelerate", "partition", "signoff", "soc"},
-    {"datasheet", "deploy"},
+    {"datasheet", "deploy", "harden"},
     {"cli"},
     {"__main__", "api"},
 )

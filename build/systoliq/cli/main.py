@@ -28,6 +28,7 @@ COMMANDS = {
     "doctor": "List the tools found, and how to install missing ones",
     "emit": "Write Verilog, a testbench and a certificate",
     "explore": "Search array sizes, widths and cells for the best designs",
+    "harden": "Lay out a package in standard cells, to GDS",
     "help": "Show help on sources, boards, targets or a command",
     "layers": "List the nodes of an ONNX model and what hardware takes",
     "mutants": "Mutate a package's Verilog and run its testbench",

@@ -21,7 +21,7 @@ from .icarus import compiled
 from .power_up import without_initial_values
 from .row import FAILED, NOT_RUN, PASSED, Row
 
-__all__ = ["SEEDS", "icarus_rows", "verilator_rows"]
+__all__ = ["SEEDS", "icarus_rows", "under_icarus", "verilator_rows"]
 
 SEEDS = (1, 2, 3)
 """Seeds of random values at power-up."""
@@ -62,7 +62,7 @@ def icarus_rows(files: PackageFiles, seconds: float, detail: Callable[[str], Non
         command = "" if stripped else f"make -C {files.directory} icarus"
 
         def run(stripped: bool = stripped) -> str:
-            return _under_icarus(files, without_initial_values(text) if stripped else text, seconds)
+            return under_icarus(files, without_initial_values(text) if stripped else text, seconds)
 
         rows.append(_row(item, question, command, run))
     return rows
@@ -125,8 +125,11 @@ def _coverage_row(item: str, kind: str, found: Coverage) -> Row:
     return Row(item=item, question=TITLES[kind], result=result, detail=detail, notes=notes)
 
 
-def _under_icarus(files: PackageFiles, text: str, seconds: float) -> str:
-    """The line PASS that the testbench printed under Icarus."""
+def under_icarus(files: PackageFiles, text: str, seconds: float) -> str:
+    """Return the line PASS that the testbench of `files` printed under Icarus with the Verilog `text`.
+
+    Raises SimulationError if it printed none, and ToolError if Icarus is missing.
+    """
     with compiled(files, text) as (folder, command):
         return _passed(command, folder, seconds)
 
