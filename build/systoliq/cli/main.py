@@ -42,6 +42,7 @@ COMMANDS = {
     "soc": "Write a RISC-V system with the engine, and its firmware",
     "synth": "Synthesize, place and route; report area and frequency",
     "verify": "Check a package against its certificate of exactness",
+    "wrap": "Write a wrapper of a package: widths of streams, reset",
 }
 """Each command and its line in `systoliq --help`; the module has the command's name."""
 

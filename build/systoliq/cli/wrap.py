@@ -1,0 +1,61 @@
+"""The command `systoliq wrap`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+
+from ..errors import InputError
+from ..files import check_file, write_file
+from .options import PATH
+from .rows import show_rows
+from .shell import debug_option
+from .shown import shown
+
+__all__ = ["wrap"]
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+
+
+@click.command(
+    help="""Write a wrapper of the package in DIR: a Verilog module with the ports that a system wants, around the block
+as it is. Certificate and testbench of the block stay valid. Select at least one option of the ports.
+
+--power-of-two widens tdata and tuser of each AXI4-Stream to a power of two of bytes, which DMA engines such as AMD's
+AXI DMA require. Elements stay in the lowest bits of a beat: in memory, each beat is padded with zeros.
+
+\b
+Examples
+  systoliq wrap out/fc --power-of-two --out out/fc_top.v
+  systoliq wrap out/fc --power-of-two --active-low-reset --name fc_axi --out out/fc_axi.v
+"""
+)
+@click.argument("directory", metavar="DIR", type=PATH)
+@click.option("--out", "output", required=True, type=PATH, metavar="F.v", help="File for the wrapper.")
+@click.option("--power-of-two", is_flag=True, help="Streams as wide as a power of two of bytes.")
+@click.option("--active-low-reset", is_flag=True, help="A synchronous reset aresetn, active low, instead of rst.")
+@click.option("--name", metavar="NAME", help="Name of the wrapper's module.  [the block's, with _top]")
+@debug_option
+def wrap(directory: Path, output: Path, power_of_two: bool, active_low_reset: bool, name: str | None) -> None:
+    """See the help above."""
+    from ..package.forms.block import Block
+    from ..package.regenerate import read_sidecar
+    from ..package.wrapper import wrapper_verilog
+
+    check_file("out", output)
+    if output.resolve().parent == directory.resolve():
+        raise InputError("out must be in another folder than DIR: a package holds only what emit writes")
+    if not power_of_two and not active_low_reset:
+        raise InputError("--power-of-two or --active-low-reset must be given: else the wrapper changes nothing")
+    sidecar = read_sidecar(directory) if directory.is_dir() else None
+    if sidecar is None:
+        raise InputError(f"DIR must be a directory with one package of systoliq emit, not {directory}")
+    block = Block(sidecar)
+    name = f"{block.name}_top" if name is None else name
+    if not _NAME.fullmatch(name) or name == block.name:
+        raise InputError(f"name must be a Verilog identifier and not the block's own, not {name!r}")
+    text = wrapper_verilog(block, name, power_of_two=power_of_two, active_low=active_low_reset)
+    write_file(output, text.encode())
+    show_rows([("wrote", shown(f"{output}, module {name} around {block.name}"))])
