@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from drawn_models import NotQuantizedError, fault_in_golden
 from points import Point, design_of
 
 from systoliq.design import DmaEngineDesign, EngineDesign, LayerDesign
@@ -21,7 +22,7 @@ from systoliq.design.array import ArrayDesign
 from systoliq.design.design import Design
 from systoliq.design.network import NetworkDesign
 from systoliq.golden.float8 import Float8Format
-from systoliq.package import make_package
+from systoliq.package import Package, make_package
 from systoliq.package.regenerate import compare_regenerated
 from systoliq.signoff.power_up import without_initial_values
 from systoliq.sim.engine import EngineError
@@ -49,11 +50,21 @@ def fault_of(point: Point, simulator: str) -> str | None:
     try:
         design = design_of(point)
         package = make_package(design)
+        fault = fault_in_golden(point) if point["kind"] == "model" else None
+    except NotQuantizedError as error:
+        raise Refused(f"onnxruntime: {error}") from error
     except (ValueError, TypeError) as error:  # InputError is one
         line = traceback.extract_tb(error.__traceback__)[-1].line or ""
         if not line.startswith("raise"):  # an accident, no refusal
             raise
         raise Refused(f"{type(error).__name__}: {error}") from error
+    if fault is None and point.get("verified", True):
+        fault = _package_fault(design, package, point)
+    return fault or _simulated(design, point, simulator)
+
+
+def _package_fault(design: Design, package: Package, point: Point) -> str | None:
+    """Its testbench, `verify`, and what is emitted again."""
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder) / "package"
         package.write(directory)
@@ -62,7 +73,7 @@ def fault_of(point: Point, simulator: str) -> str | None:
             fault = _verify(directory, exact=point.get("multiplier_bits") is None)
         if fault is None and design.kind in (LayerDesign.kind, NetworkDesign.kind):
             fault = next(iter(compare_regenerated(directory).reasons), None)
-    return fault or _simulated(design, point, simulator)
+    return fault
 
 
 def _testbench(design: Design, package: Path) -> str | None:

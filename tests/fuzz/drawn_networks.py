@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from systoliq.design import NetworkOptions
 from systoliq.design.network import NetworkDesign
 from systoliq.design.network.plan import plan_of, stages_of
 from systoliq.golden import INT8, UINT8
-from systoliq.golden.network import Chain, Gather, Network, Reshape, Transpose
+from systoliq.golden.network import Chain, Gather, Network, Node, Reshape, Transpose
 from systoliq.hw.cells import CELLS, family
 from systoliq.hw.network.operators import operator_of
 from systoliq.hw.network.parallelism import Parallelism
@@ -24,11 +26,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.hw.network.small_networks import Builder
 
-__all__ = ["OPERATORS", "draw_network", "network_design"]
+__all__ = ["OPERATORS", "design_of_network", "draw_network", "network_design"]
 
 OPERATORS = (
     "convolution", "grouped", "depthwise", "maximum", "mean", "table", "add", "multiply", "pair", "concat", "resize",
     "gate", "split", "shuffle", "turn", "depth to space", "interpolated", "transposed", "residual", "normalized",
+    "softmax", "product", "joined rows",
 )  # fmt: skip
 _MOST_OPERATORS = 3
 _MOST_CELL_PRODUCTS = 4  # a stage's, where Icarus simulates the models of cells
@@ -63,12 +66,16 @@ def draw_network(rng: np.random.Generator) -> dict[str, Any]:
 
 def network_design(point: dict[str, Any]) -> NetworkDesign:
     """The design at `point`, its parallelism drawn from the point's seed."""
-    network = _network(point)
+    return design_of_network(_network(point), point, point["cells_by_stage"])
+
+
+def design_of_network(network: Network, point: dict[str, Any], cells_by_stage: Sequence[str] = ()) -> NetworkDesign:
+    """The design of `network`, its parallelism drawn from the point's seed; empty cells are those of the point."""
     rng = random.Random(f"plan {point['seed']}")
-    stages = stages_of(network)
     drawn = {
         node.name: Parallelism(cols=each.cols, depth=each.depth, cells=cells)
-        for node, cells in zip(stages, point["cells_by_stage"], strict=False)
+        for node, cells in itertools.zip_longest(stages_of(network), cells_by_stage, fillvalue="")
+        if isinstance(node, Node)
         for each in [rng.choice(_quick(node))]
     }
     plan = plan_of(network, drawn, cells=point["cells"])
@@ -119,7 +126,8 @@ def _add(net: Builder, operator: str) -> None:
     elif operator == "maximum":
         net.maximum((2, 2), **around, strides=(2, 2))
     elif operator == "mean":
-        net.windowed_average((2 + len(net.nodes) % 2, 3), **around)
+        size = 2 + len(net.nodes) % 2, 2 + net.rng.randrange(min(3, x.shape[3] + 1))
+        net.windowed_average(size, **around)
     elif operator == "table":
         net.table()
     elif operator in ("add", "multiply"):
@@ -157,6 +165,17 @@ def _add(net: Builder, operator: str) -> None:
         net.residual(x, (3, 3), of=net.table() if groups > 1 else x, groups=groups, **around)
     elif operator == "normalized":  # the channels of each pixel
         net.normalize()
+    elif operator == "softmax":  # the same
+        net.softmax()
+    elif operator == "product":  # of all pixels, as tokens, with their channels
+        rows, columns = x.shape[2:]
+        tokens = Chain((Reshape((4, rows * columns)), Transpose((0, 2, 1))))
+        weights = net.move(Reshape((4, rows * columns)), of=net.table())
+        net.matmul(net.move(tokens, of=x), weights)
+        net.matmul(net.last, net.move(tokens, of=net.table(of=x)))
+        net.move(Chain((Transpose((0, 2, 1)), Reshape((4, rows, columns)))))
+    elif operator == "joined rows" and max(x.shape[2:]) <= 4:
+        net.concat(net.table(), x, axis=2)
     elif operator == "gate":
         net.average()
         net.multiply(x, net.convolution(4))

@@ -25,12 +25,13 @@ from systoliq.hw.engine.config import DATAFLOWS
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "engine"))
 
 from configurations import draw as draw_engine
+from drawn_models import draw_model, model_design
 from drawn_networks import draw_network, network_design
 
 __all__ = ["KINDS", "Point", "design_of", "draw_point", "is_design", "smaller"]
 
 Point = dict[str, Any]
-KINDS = ("layer", "array", "engine", "network")
+KINDS = ("layer", "array", "engine", "network", "model")
 
 _FLOAT8 = ("e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz")
 _MOST_PRODUCTS = 48
@@ -55,12 +56,16 @@ _SIMPLEST = {
     "y": "int8",
     "end": "",
     "signed": True,
+    "inputs": 1,
+    "outputs": 1,
+    "options": "s8s8 by tensor",
+    "verified": False,
 }
 
 
 def draw_point(rng: np.random.Generator, kind: str | None = None) -> Point:
     """A point of this kind, or of any; it may be one that systoliq refuses."""
-    kind = kind or str(rng.choice(KINDS, p=(0.5, 0.2, 0.15, 0.15)))
+    kind = kind or str(rng.choice(KINDS, p=(0.4, 0.2, 0.15, 0.15, 0.1)))
     return {"kind": kind, "seed": int(rng.integers(1 << 32)), **_DRAWN[kind](rng)}
 
 
@@ -127,7 +132,13 @@ def _draw_engine(rng: np.random.Generator) -> Point:
     return {name: getattr(config, name) for name in names} | {"bus": int(rng.choice([0, 32, 64, 128]))}
 
 
-_DRAWN = {"layer": _draw_layer, "array": _draw_array, "engine": _draw_engine, "network": draw_network}
+_DRAWN = {
+    "layer": _draw_layer,
+    "array": _draw_array,
+    "engine": _draw_engine,
+    "network": draw_network,
+    "model": draw_model,
+}
 
 
 def smaller(point: Point) -> Iterator[Point]:
@@ -153,6 +164,8 @@ def design_of(point: Point) -> Design:
     kind = point["kind"]
     if kind == "network":
         return network_design(point)
+    if kind == "model":
+        return model_design(point)
     size = {name: point[name] for name in ("rows", "cols", "depth", "cells")}
     if kind == "engine":
         names = ("lanes", "a_words", "b_words", "max_columns", "max_rows", "dataflow")

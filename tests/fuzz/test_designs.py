@@ -13,10 +13,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import checked
 import designs
+from drawn_models import OPTIONS, NotQuantizedError, fault_in_golden, float_model
 from drawn_networks import OPERATORS
+from model_operators import MODEL_OPERATORS
 from points import KINDS, draw_point, is_design, smaller
 
+from systoliq.errors import InputError
+from systoliq.golden.network import Addition
 from systoliq.hw.cells import CELLS
+from systoliq.onnx.catalogue import CATALOGUE
 
 pytestmark = pytest.mark.simulator
 
@@ -28,6 +33,7 @@ pytestmark = pytest.mark.simulator
         ("array", 3),
         pytest.param("engine", 4, marks=pytest.mark.slow),
         pytest.param("network", 5, marks=pytest.mark.slow),
+        pytest.param("model", 2, marks=pytest.mark.slow),
     ],
 )
 def test_a_sample(kind: str, seed: int) -> None:
@@ -60,10 +66,51 @@ def test_points_are_of_the_whole_space() -> None:
     networks = [point for point in points if point["kind"] == "network"]
     assert {cells for point in networks for cells in point["cells_by_stage"]} == {"", *CELLS}
     assert {name for point in networks for name in point["operators"]} == set(OPERATORS)
+    models = [point for point in points if point["kind"] == "model"]
+    assert {name for point in models for name in point["operators"]} == set(MODEL_OPERATORS)
+    assert {point["options"] for point in models} == set(OPTIONS)
     layers = [point for point in points if point["kind"] == "layer"]
     assert {point["requantizer"] for point in layers} == {"near-tie", "nearest", "floor", "auto"}
     assert {point["y"] for point in layers} >= {"sums", "run-time", "int2", "uint16", "e5m2"}
     assert {point["a"] for point in layers} >= {"int2", "uint16", "e4m3fn"}
+
+
+def _model(*operators: str, **more: object) -> dict[str, object]:
+    point = {"kind": "model", "seed": 7, "rows": 4, "cols": 3, "operators": [*operators], "end": "dense"}
+    point |= {"inputs": 1, "outputs": 1, "options": "all operators", "cells": "portable", "verified": False}
+    return point | more
+
+
+def test_models_have_every_operator_of_the_catalogue_that_networks_read() -> None:
+    """In QDQ form; the quantizer writes the others as operators of integers."""
+    found = set()
+    for name in MODEL_OPERATORS:
+        for seed in range(8):
+            model, _ = float_model(_model(name, seed=seed, rows=2, cols=2))
+            found |= {node.op_type for node in model.graph.node}
+    read = {row.name for row in CATALOGUE if callable(row.network) and not row.name.startswith("Q")}
+    assert read - found <= {"DequantizeLinear"}
+
+
+def test_golden_of_drawn_models_is_onnxruntime_s() -> None:
+    """Every operator and every option once, without RTL."""
+    refused = 0
+    names, options = list(MODEL_OPERATORS), list(OPTIONS)
+    for number, name in enumerate(names):
+        point = _model(name, seed=number, options=options[number % len(options)], outputs=1 + number % 2)
+        try:
+            assert fault_in_golden(point) is None, json.dumps(point)
+        except (InputError, NotQuantizedError):
+            refused += 1
+    assert refused * 4 < len(names)
+
+
+def test_an_integer_that_differs_from_onnxruntime_s_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Addition.apply
+    monkeypatch.setattr(Addition, "apply", lambda *given: real(*given) ^ 1)
+    why = fault_in_golden(_model("Add"))
+    assert why is not None
+    assert "integers of" in why
 
 
 def test_most_points_are_designs() -> None:
