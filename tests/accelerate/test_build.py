@@ -8,6 +8,7 @@ import re
 import shutil
 
 import numpy as np
+import onnx
 import pytest
 from click.testing import CliRunner
 from onnxruntime import InferenceSession, SessionOptions
@@ -198,6 +199,35 @@ def test_a_board_that_is_too_small(tmp_path):
     page = (tmp_path / "out/report.html").read_text()
     assert "fits: NO, icebreaker" in page
     assert text in page
+
+
+WIDE = "f = Flatten(x)  a = Gemm(f, p)  r = Relu(a)  y = Gemm(r, q)"
+
+
+def wide_model(path, width):
+    """A float model of two products whose weights are `width` x 36 and 3 x `width`."""
+    rng = np.random.default_rng(1)
+    model = onnx.load(float_model(path, WIDE))
+    shapes = {"p": (36, width), "q": (width, 3)}
+    model.graph.initializer.extend(
+        onnx.numpy_helper.from_array(rng.normal(size=shape).astype(np.float32), name) for name, shape in shapes.items()
+    )
+    onnx.save(model, path)
+
+
+@pytest.mark.parametrize(("width", "text"), [
+    (500, "; with --weight-bits 4, a plan fits icebreaker"),
+    (2000, "; with --weight-bits 4, no plan is known to fit icebreaker"),
+])  # fmt: skip
+def test_a_board_that_is_too_small_for_8_bits(width, text, tmp_path):
+    """About 20,000 and 78,000 weights, where the part has 30 blocks of 512 bytes."""
+    wide_model(tmp_path / "m.onnx", width)
+    np.savez(tmp_path / "x.npz", x=images(4))
+    result = run(tmp_path, "--until", "plan")
+    assert_refused(result, text)
+    assert "memory blocks where there are 30" in result.stderr
+    narrow = run(tmp_path, "--until", "plan", "--weight-bits", 4)
+    assert narrow.exit_code == (0 if "a plan fits" in text else 2)
 
 
 def test_a_part_without_estimates_is_not_said_to_fit(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -44,6 +45,7 @@ STEPS = ("quantize", "plan", "emit", "simulate", "verify", "synthesize", "bitstr
 
 PACKAGE, BITSTREAM, SAMPLES = "package", "bitstream", "samples.npz"
 _IMAGES = 16
+_NARROW = 4  # bits of weights
 
 
 class RefusedPackageError(FailedError):
@@ -167,7 +169,7 @@ class Build:
         try:
             return self.make_design(self.source, board.name)
         except TooLargeError as error:
-            raise TooLargeError(f"{error}; {self._other_boards(board.name)}") from error
+            raise TooLargeError(f"{error}; {self._other_boards(board.name)}{self._narrower(board)}") from error
 
     @property
     def _advice(self) -> str:
@@ -175,7 +177,7 @@ class Build:
         turns, room = [], lut_sites(self.wanted.board.name)
         if self.float_model is not None:
             turns += ["--power-of-two"] if not self.wanted.power_of_two else []
-            turns += ["--weight-bits 4"] if self.wanted.weight_bits > 4 else []
+            turns += [f"--weight-bits {_NARROW}"] if self.wanted.weight_bits > _NARROW else []
         larger = [name for name in BOARDS if lut_sites(name) > room and self._fits(name)]
         if larger:
             turns.append(f"a larger board ({', '.join(sorted(larger, key=lut_sites))})")
@@ -188,6 +190,19 @@ class Build:
         text = f"the boards that it fits: {', '.join(fits)}" if fits else "it fits no other board"
         left = f"; not known before synthesis: {', '.join(unknown)}" if unknown else ""
         return f"by the same estimates, {text}{left}"
+
+    def _narrower(self, board: Board) -> str:
+        """Return whether a float model with weights of 4 bits fits `board`; "" if that cannot be selected."""
+        model, samples, wanted = self.float_model, self.samples, self.wanted
+        if model is None or samples is None or wanted.weight_bits == _NARROW:
+            return ""
+        with tempfile.TemporaryDirectory(prefix="systoliq-") as folder:
+            path = Path(folder) / self.quantized_file
+            path.write_bytes(
+                quantize_model(model, samples, weight_bits=_NARROW, power_of_two=wanted.power_of_two).content
+            )
+            fits = board_fit(board, lambda: self.make_design(str(path), board.name)).fits
+        return f"; with --weight-bits {_NARROW}, {'a plan fits' if fits else 'no plan is known to fit'} {board.name}"
 
     def _fits(self, board: str) -> bool | None:
         """Return whether a plan fits this board; see `BoardFit.fits`."""
