@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Assert, Cover, Module, signed
+from amaranth.hdl import Assert, Cover, Module, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from systoliq.golden.requantization import Rounding
 from systoliq.hw.delay import delay
 from systoliq.hw.float32 import RoundToFloat32
+from systoliq.hw.network.real_sum import rounded_to_24_bits
 from systoliq.hw.rounding import RoundingShift
 
 from ..property import FromAnyState, Property, SeededBug
@@ -104,6 +105,39 @@ def _accumulator(bits: int, *, quick: bool = False) -> Property:
     )
 
 
+class RealAdditionHarness(wiring.Component):
+    """The rounding of an exact sum of float32 numbers, as integers of one unit, in averages and in a linear Resize."""
+
+    latency = 0
+
+    def __init__(self, bits: int) -> None:
+        self.bits = bits
+        super().__init__({"exact": In(signed(bits - 1)), "rounded": Out(signed(bits))})
+        self.formulas = (f"(= {{rounded}} ((_ fp.to_sbv {bits}) RTZ ((_ to_fp 8 24) RNE {{exact}})))",)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        total = Signal(signed(self.bits))
+        m.d.comb += [
+            total.eq(self.exact),
+            self.rounded.eq(rounded_to_24_bits(m, total)),
+            Cover((total < 0) & (self.rounded < total)),
+            Cover((total > 0) & (self.rounded == 1 << (self.bits - 2))),
+        ]
+        return m
+
+
+def _real_addition(bits: int, *, quick: bool = False) -> Property:
+    return Property(
+        name=f"real addition of {bits} bits",
+        claim="every exact sum of integers of one unit is rounded as IEEE 754 rounds an addition in binary32",
+        harness=lambda: RealAdditionHarness(bits),
+        method=FromAnyState(),
+        bug=SeededBug(module="network.real_sum", old="& dropped[0]", new="& dropped[-1]"),
+        quick=quick,
+    )
+
+
 _WINDOW = SeededBug(module="rounding", old="below_last = lost >> 1", new="below_last = lost")
 _STICKY = SeededBug(
     module="rounding",
@@ -115,4 +149,5 @@ PROPERTIES = (
     *(_rounding(Rounding.NEAR_TIE, bits, _WINDOW, quick=bits == 8) for bits in range(2, 17)),
     *(_rounding(Rounding.NEAREST, bits, _STICKY, quick=bits == 8) for bits in (2, 8, 16)),
     *(_accumulator(bits, quick=bits == 32) for bits in (26, 32, 40)),
+    *(_real_addition(bits, quick=bits == 28) for bits in (26, 28, 32, 36, 40, 48)),
 )
