@@ -13,14 +13,9 @@ import pytest
 from systoliq.design import NetworkDesign, NetworkOptions
 from systoliq.onnx import read_network
 
-from ..onnx.network.networks import MOBILENET, autoencoder, branches, ds_cnn, images, mobilenet, quantized
+from ..onnx.network.networks import TINY, branches, images, quantized
 
-FULL = {
-    "autoencoder": lambda: autoencoder((640, 128, 128, 128, 128, 8, 128, 128, 128, 128, 640)),
-    "ds_cnn": lambda: ds_cnn((49, 10), 64, 4),
-    "mobilenet": lambda: mobilenet(96, 8, MOBILENET),
-    "branches": lambda: branches(averaged=False),
-}
+FULL = TINY | {"branches": lambda: branches(averaged=False)}
 
 
 def run(network, x, multipliers):

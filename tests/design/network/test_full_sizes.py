@@ -10,20 +10,16 @@ from systoliq.design import NetworkDesign, NetworkOptions
 from systoliq.onnx import read_network
 from systoliq.synth import open_target
 
-from ...onnx.network.networks import MOBILENET, autoencoder, mobilenet, quantized
+from ...onnx.network.networks import TINY, quantized
 
 PART = open_target("ecp5-85k")
-NETWORKS = {
-    "autoencoder": lambda: autoencoder((640, 128, 128, 128, 128, 8, 128, 128, 128, 128, 640)),
-    "mobilenet": lambda: mobilenet(96, 8, MOBILENET),
-}
 MOST = {"autoencoder": 155, "mobilenet": 180}  # memory blocks of all plans; the weights alone are 115 and 86
 
 
-@pytest.fixture(scope="module", params=NETWORKS)
+@pytest.fixture(scope="module", params=MOST)
 def named(request, tmp_path_factory):
     logging.disable(logging.WARNING)  # it advises to preprocess
-    path = quantized(tmp_path_factory.mktemp(request.param), NETWORKS[request.param](), per_channel=True)
+    path = quantized(tmp_path_factory.mktemp(request.param), TINY[request.param](), per_channel=True)
     logging.disable(logging.NOTSET)
     return request.param, read_network(path)
 

@@ -149,6 +149,12 @@ def branches(*, averaged: bool = True) -> Builder:
 NETWORKS: dict[str, Callable[[], Builder]] = {
     "autoencoder": autoencoder, "ds_cnn": ds_cnn, "mobilenet": mobilenet, "branches": branches
 }  # fmt: skip
+TINY: dict[str, Callable[[], Builder]] = {
+    "autoencoder": lambda: autoencoder((640, 128, 128, 128, 128, 8, 128, 128, 128, 128, 640)),
+    "ds_cnn": lambda: ds_cnn((49, 10), 64, 4),
+    "mobilenet": lambda: mobilenet(96, 8, MOBILENET),
+}
+"""MLPerf Tiny's shapes, but for ResNet8's, whose published model is there; `tests.onnx.network.tiny` writes them."""
 
 
 def images(shape: Sequence[int | str], count: int, seed: int) -> np.ndarray:

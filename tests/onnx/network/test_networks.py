@@ -12,14 +12,9 @@ import pytest
 from systoliq.golden.network import Move
 from systoliq.onnx import Model, read_network
 
-from .networks import MOBILENET, NETWORKS, TYPES, autoencoder, ds_cnn, images, mobilenet, quantized
+from .networks import NETWORKS, TINY, TYPES, images, quantized
 from .oracle import check, check_ends, seen, session, write
 
-FULL = {
-    "autoencoder": lambda: autoencoder((640, 128, 128, 128, 128, 8, 128, 128, 128, 128, 640)),
-    "ds_cnn": lambda: ds_cnn((49, 10), 64, 4),
-    "mobilenet": lambda: mobilenet(96, 8, MOBILENET),
-}
 FORMS = list(itertools.product(("QDQ", "QOperator"), TYPES, (False, True), (13, 21)))
 # operators that show that onnxruntime computed the network in integers
 FUSED = {
@@ -58,9 +53,9 @@ def test_quantized_networks(name, form, types, per_channel, opset, tmp_path):
 
 
 @pytest.mark.parametrize(("form", "types", "per_channel"), [("QDQ", "s8s8", True), ("QOperator", "u8s8", False)])
-@pytest.mark.parametrize("name", FULL)
+@pytest.mark.parametrize("name", TINY)
 def test_networks_of_full_size(name, form, types, per_channel, tmp_path):
-    net = FULL[name]()
+    net = TINY[name]()
     path = quantized(tmp_path, net, form=form, types=types, per_channel=per_channel)
     compare(path, name, images(net.shape, 20, 9))
 
