@@ -224,7 +224,7 @@ _COLLECT = SeededBug(
     module="network.gearbox", old="Cat(held[len(given) :], given)", new="Cat(given, held[: -len(given)])"
 )
 _ROOM = SeededBug(module="network.window_buffer", old="(came | ~open_) & (room != 0)", new="(came | ~open_)")
-_EARLY = SeededBug(module="network.window_buffer", old="complete >= wanted", new="complete + 1 >= wanted")
+_EARLY = SeededBug(module="network.window_buffer", old="~surplus[-1]", new="(surplus >= -1)")
 
 PROPERTIES = (
     _fork(2),

@@ -110,24 +110,26 @@ class WindowBuffer(wiring.Component):
         windows, rams = self.windows, self.rams
         for index, ram in enumerate(rams):
             m.submodules[f"ram_{index}" if index else "ram"] = place(ram, platform)
-        freed = Signal(range(max(windows.lines_freed()) + 1))
+        most = range(max(windows.lines_freed()) + 1)
+        ended = Signal()  # a row of windows, a cycle ago
+        freed_by, freed = Signal(most, reset_less=True), Signal(most)
+        m.d.comb += freed.eq(Mux(ended, freed_by, 0))
         came = delay(m, self._take(m, freed), 1, name="came", reset_less=False)
 
         granted = Signal()
-        begins = Signal()
-        self._grant(m, granted, came, begins)
         reading = Signal()
         out = memory_readout(m, available=reading, ready=self.o.ready, latency=rams[0].latency)
         loops = windows.loops(self.words, self.taps)
         walk = Walk(m, [loop.count for loop in loops], step=out.fetch, name="round")
         row_ends, image_ends = walk.last[-2:]
-        m.d.comb += begins.eq(granted & (~reading | (out.fetch & row_ends)))
-        with m.If(begins):
-            m.d.sync += reading.eq(1)
-        with m.Elif(out.fetch & row_ends):
-            m.d.sync += reading.eq(0)
+        ends = row_ends & out.moves  # of a row that is read
+        self._grant(m, granted, came, keeps=reading & ~ends)
         freed_now = numbered(m, walk.counts[-1].value, windows.lines_freed(), name="freed_now")
-        m.d.sync += freed.eq(Mux(out.fetch & row_ends, freed_now, 0))
+        m.d.sync += [
+            reading.eq(Mux(reading & ~ends, 1, granted)),
+            ended.eq(reading & ends),
+            freed_by.eq(freed_now),
+        ]
 
         outside = self._outside(walk, loops)
         flags = Cat(image_ends, *outside.values())
@@ -186,19 +188,20 @@ class WindowBuffer(wiring.Component):
             m.d.sync += open_.eq(0)
         return came
 
-    def _grant(self, m: Module, granted: Signal, came: Value, begins: Value) -> None:
-        """``granted``: the lines that the next row of windows needs have come. It ``begins``: then comes the next."""
+    def _grant(self, m: Module, granted: Signal, came: Value, *, keeps: Value) -> None:
+        """``granted``: the lines that the next row of windows needs have come. It begins, and the next one can be
+        granted, unless a row ``keeps`` the memory.
+        """
         needed = self.windows.lines_needed()
         row = Signal(range(len(needed)))
-        complete = Signal(range(self.lines + 1))
-        wanted = numbered(m, row, needed, name="wanted")
+        # complete lines, less those that the next row needs
+        surplus = Signal(range(-max(needed), self.lines + 1), init=-needed[0])
+        after = numbered(m, row, [*needed[1:], needed[0]], name="needed_after")
         enough = Signal()
-        m.d.comb += enough.eq(~granted & (complete >= wanted))
-        m.d.sync += complete.eq(complete + came - Mux(enough, wanted, 0))
+        m.d.comb += enough.eq(~granted & ~surplus[-1])
+        m.d.sync += [surplus.eq(surplus + came - Mux(enough, after, 0)), granted.eq(enough | (granted & keeps))]
         with m.If(enough):
-            m.d.sync += [granted.eq(1), row.eq(Mux(row == len(needed) - 1, 0, row + 1))]
-        with m.Elif(begins):
-            m.d.sync += granted.eq(0)
+            m.d.sync += row.eq(Mux(row == len(needed) - 1, 0, row + 1))
 
     def _outside(self, walk: Walk, loops: Sequence[Loop]) -> dict[tuple[int, int], Value]:
         """True if the current pixel is padding, for each of the `taps`, row by row."""
