@@ -112,7 +112,8 @@ class WindowBuffer(wiring.Component):
             m.submodules[f"ram_{index}" if index else "ram"] = place(ram, platform)
         most = range(max(windows.lines_freed()) + 1)
         ended = Signal()  # a row of windows, a cycle ago
-        freed_by, freed = Signal(most, reset_less=True), Signal(most)
+        freed_by = Signal(most, reset_less=True)
+        freed = Signal(most)
         m.d.comb += freed.eq(Mux(ended, freed_by, 0))
         came = delay(m, self._take(m, freed), 1, name="came", reset_less=False)
 
