@@ -149,6 +149,18 @@ def test_rows_and_columns_with_scales_of_their_own():
         np.testing.assert_array_equal(result.y.view(np.uint8), expected.view(np.uint8))
 
 
+def test_one_row_whose_columns_all_have_lanes(simulator):
+    """On iCE40, operands are broadcast; the sums of one row are then the outputs of the array until the next tile."""
+    config = EngineConfig(rows=1, cols=4, lanes=4, cells="ice40", a=E4M3FN, b=E4M3FN, y=E4M3FN, **SIZES)
+    rng, zero, one = np.random.default_rng(1), np.zeros((), E4M3FN.dtype), np.float32(1)
+    a, b = codes(E4M3FN, (5, 2), rng, odd=0), codes(E4M3FN, (2, 12), rng, odd=0)
+    inputs = (a, one, zero, b, one, zero, one, zero)
+    hardware = engine(config, simulator)
+    y = hardware.qlinear_matmul(*inputs)
+    np.testing.assert_array_equal(y.view(np.uint8), qlinear_matmul(*inputs).view(np.uint8))
+    assert all(report.cycles == report.model_cycles for report in hardware.reports)
+
+
 def test_ends_of_shapes():
     hardware, points = engine(MIXED), zeros(MIXED)
     for m, k, n in ((0, 3, 2), (2, 0, 3), (2, 3, 0), (0, 0, 0), (0, 65536, 1)):

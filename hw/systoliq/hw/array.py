@@ -138,12 +138,14 @@ class SystolicArray(wiring.Component):
 
     @staticmethod
     def drain_cycles_of(config: ArrayConfig, interval: int, *, broadcast: bool = False) -> int:
-        """Cycles from one tile's ``last`` beat to the next one's, at the least.
+        """Return the least number of cycles from one tile's ``last`` beat to the next one's.
 
-        Sums that were broadcast all stay where they are until the last one of them is on its way.
+        With ``broadcast``, all shadow registers are overwritten in the same cycle: not before the drain chain has taken
+        the last row of the last column. With one row, they are the outputs themselves, which takes a cycle more.
         """
         if broadcast:
-            return max(config.rows * interval, (config.rows - 1) * (interval + 1) + config.cols - 1)
+            taken = (config.rows - 1) * (interval + 1) + config.cols - (config.rows > 1)
+            return max(config.rows * interval, taken)
         return config.rows * interval
 
     @property
