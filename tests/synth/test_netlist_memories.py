@@ -13,8 +13,12 @@ from systoliq.synth.netlist import netlist_sources
 
 pytest.importorskip("pyosys", reason="the extra synth is not installed: pip install 'systoliq[synth]'")
 
-# Words and bits of memories, one for each width of a block; those with a seed have initial contents.
-MEMORIES = [(512, 36, 0), (1024, 18, 1), (2048, 9, 0), (4096, 4, 2), (8192, 2, 0), (16384, 1, 0), (700, 20, 3)]
+# Words and bits of memories: one for each width of a block, one that needs several blocks, and one for a large block
+# (LRAM) of Nexus. Those with a seed have initial contents.
+MEMORIES = [
+    *((512, 36, 0), (1024, 18, 1), (2048, 9, 0), (4096, 4, 2), (8192, 2, 0), (16384, 1, 0)),
+    *((700, 20, 3), (9216, 16, 4)),
+]
 CYCLES = 400
 
 
@@ -96,6 +100,7 @@ def test_inferred_memories_read_what_was_written(family, tmp_path):
     lines = stimulus()
     netlist, models = netlist_sources(design(), "memories", family)
     assert any(kind in netlist for kind in FAMILIES[family].cells.memories)
+    assert ("DPSC512K #(" in netlist) == (family == "nexus")
     for name, text in (("netlist.v", netlist), ("models.v", models), ("tb.v", bench(lines))):
         (tmp_path / name).write_text(text)
     subprocess.run(["iverilog", "-g2005", "-o", "t", "netlist.v", "models.v", "tb.v"], cwd=tmp_path, check=True)

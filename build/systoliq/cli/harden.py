@@ -40,13 +40,17 @@ Examples
     help="Share of the rows that cells take, 0.1 to 1: lower if routing fails.  [as dense as graywolf places]",
 )  # fmt: skip
 @click.option(
+    "--fast", default=1, show_default=True, type=click.IntRange(1, 100), metavar="N",
+    help="Place in about an Nth of the time, with longer wires.",
+)  # fmt: skip
+@click.option(
     "--seconds", default=7200, show_default=True, type=click.IntRange(1), help="Processor time limit of each step."
 )
 @debug_option
-def harden(directory: Path, out: Path, density: float | None, seconds: int) -> int:
+def harden(directory: Path, out: Path, density: float | None, fast: int, seconds: int) -> int:
     """See the help above."""
     with Stages().stage(f"lay out {directory}") as detail:
-        figures = harden_package(directory, out, density=density, seconds=seconds, detail=detail)
+        figures = harden_package(directory, out, density=density, fast=fast, seconds=seconds, detail=detail)
     table = Table(show_header=False, box=None)
     for label, value in _rows(figures):
         table.add_row(label, value)

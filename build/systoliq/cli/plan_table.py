@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..design.stage_table import COUNTED, stage_table
+from ..synth.families import FAMILIES
 from .shell import tell_notes
 from .shown import shown
 
@@ -53,4 +54,8 @@ def _plan_table(design: Design, part: Target | None) -> Table:
 
 def _there_is(part: Target, counted: list[str]) -> list[str]:
     """The row with the capacity of the part."""
-    return [part.name, *[""] * 5, *(str(part.capacity.get(COUNTED[key][1], "")) for key in counted)]
+    large = FAMILIES[part.family].large_blocks
+    counts = {key: str(part.capacity.get(COUNTED[key][1], "")) for key in counted}
+    if "ram" in counts and large:
+        counts["ram"] += f" and {large} large"
+    return [part.name, *[""] * 5, *counts.values()]

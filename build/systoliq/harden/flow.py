@@ -96,6 +96,7 @@ def lay_out(
     folder: Path,
     *,
     density: float | None = None,
+    fast: int = 1,
     seconds: float = 3600,
     detail: Callable[[str], None] = lambda _: None,
 ) -> None:
@@ -105,6 +106,8 @@ def lay_out(
     ----------
     density
         share of the rows that cells take, fillers the rest (default: as dense as graywolf places them).
+    fast
+        factor by which graywolf anneals for a shorter time.
     seconds
         limit of processor time of each step.
     detail
@@ -117,6 +120,8 @@ def lay_out(
     """
     if density is not None:
         (folder / "project_vars.sh").write_text(f"set initial_density = {density:g}\n")
+    parameters = (CELLS / "osu018.par").read_text()
+    (folder / f"{name}.par").write_text(f"{parameters}TWSC*fast : {fast}\n" if fast > 1 else parameters)
     for step in STEPS:
         detail(step.title)
         command = ["qflow", step.name, "-T", TECHNOLOGY, name]

@@ -32,6 +32,7 @@ def harden_package(
     out: Path,
     *,
     density: float | None = None,
+    fast: int = 1,
     seconds: float = 3600,
     detail: Callable[[str], None] = lambda _: None,
 ) -> Hardened:
@@ -45,6 +46,8 @@ def harden_package(
     ----------
     density
         share of the rows that cells take (default: as dense as graywolf places them).
+    fast
+        factor by which graywolf anneals for a shorter time, at the cost of longer wires.
     seconds
         limit of processor time of each step.
     detail
@@ -70,7 +73,7 @@ def harden_package(
     (project / "source").mkdir(parents=True)
     shutil.copy(files.verilog, project / "source" / f"{files.name}.v")
     files.copy_memories(project / "source")
-    lay_out(files.name, project, density=density, seconds=seconds, detail=detail)
+    lay_out(files.name, project, density=density, fast=fast, seconds=seconds, detail=detail)
     figures = read_figures(project, files.name)
     extracted = verilog_of((project / f"{files.name}.spice").read_text(), files.name, files.sidecar["ports"])
     detail("the testbench on the extracted netlist (Icarus)")

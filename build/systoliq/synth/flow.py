@@ -17,6 +17,8 @@ from systoliq.hw.verilog import emit_verilog, files_of
 from systoliq.sim.cache import content_key, obtain
 
 from ..errors import SynthesisError
+from .families import FAMILIES
+from .families.large_memories import in_large_blocks
 from .floorplan import floorplan
 from .nextpnr import DoesNotFitError, critical_path, max_mhz, run_nextpnr, site_figures, untimed_cells
 from .opensta import TIMED, find_sta, slowest_path
@@ -110,6 +112,7 @@ def synthesized(
     yosys = find_yosys()
     if progress:
         progress("synthesis")
+    verilog = in_large_blocks(verilog, FAMILIES[target.family])
     before = [*without_initial_values(target), *target.before]
     commands = " ".join([*before, target.synth, *target.after, *mapped_apart(verilog, name, target)])
     cells = b"" if library is None else library.content + f"{mhz}".encode()

@@ -35,7 +35,7 @@ from ..options import auto_cells
 from .clock import ExpectedClock, expected_clock
 from .ends import check_one_stream
 from .enough import enough_images
-from .estimate import Estimate, estimate
+from .estimate import Estimate, blocks_of, estimate
 from .fit import check_fit
 from .image_cost import image_cost
 from .options import NetworkOptions
@@ -127,7 +127,7 @@ class NetworkDesign(Design):
         if part is None or not found:
             return True
         capacity = part.capacity
-        if sum(each.ram for each in found) > capacity.get("ram", math.inf):
+        if blocks_of(found, part) > capacity.get("ram", math.inf):
             return False
         return sum(each.lut_sites for each in found) <= sites * capacity.get("lut_sites", math.inf)
 

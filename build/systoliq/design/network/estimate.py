@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from systoliq.golden import network
@@ -25,9 +25,10 @@ from systoliq.hw.rom_layout import tables_of
 
 from ...synth.families import FAMILIES
 from ...synth.families.sizes import Sizes
+from ...synth.target import Target
 from .plan import lane_cells
 
-__all__ = ["LUT_ERROR", "RAM_ERROR", "Estimate", "estimate"]
+__all__ = ["LUT_ERROR", "RAM_ERROR", "Estimate", "blocks_of", "estimate"]
 
 LUT_ERROR = 0.25  # of the LUT sites of a network, at the most
 RAM_ERROR = 1  # memory blocks of a stage, at the most
@@ -56,10 +57,21 @@ _PARTS = {
 
 @dataclass(frozen=True)
 class Estimate:
-    """`lut_sites`, about; `ram`: memory blocks."""
+    """`lut_sites`, about; `ram`: memory blocks; `large`: those of each memory that a large block of the part may hold
+    instead.
+    """
 
     lut_sites: int
     ram: int
+    large: tuple[int, ...] = ()
+
+
+def blocks_of(estimates: Iterable[Estimate], part: Target) -> int:
+    """Return the memory blocks that stages take on `part`, beside what its large blocks hold."""
+    found = list(estimates)
+    large = FAMILIES[part.family].large_blocks
+    saved = sorted((blocks for each in found for blocks in each.large), reverse=True)[:large]
+    return sum(each.ram for each in found) - sum(saved)
 
 
 def estimate(
@@ -98,7 +110,17 @@ def estimate(
         count += products * _product_sites(operator, parallelism.cells or cells, sizes) + _sums(operator, parallelism)
     prices = _prices(operator, sizes)
     count += sum(prices[part] * number for part, number in operator.parts(parallelism).items())
-    return Estimate(round(count), sum(_blocks(memory, cells, sizes) for memory in memories))
+    return Estimate(
+        round(count), sum(_blocks(memory, cells, sizes) for memory in memories), tuple(_large(memories, cells, sizes))
+    )
+
+
+def _large(memories: Sequence[Memory], cells: str, sizes: Sizes) -> Iterator[int]:
+    """Yield the memory blocks of each memory that a large block of the part may hold."""
+    for memory in memories:
+        blocks = _blocks(memory, cells, sizes) // max(memory.count, 1)
+        if sizes.large is not None and sizes.large.holds(memory.words, memory.bits, blocks):
+            yield from [blocks] * memory.count
 
 
 def _product_sites(operator: Operator[network.Node], cells: str, sizes: Sizes) -> float:

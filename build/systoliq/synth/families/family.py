@@ -131,6 +131,11 @@ class Family:
     netlists: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def large_blocks(self) -> int:
+        """Number of large memory blocks of a part, which hold memories beside its ordinary ones."""
+        return self.sizes.large.count if self.sizes is not None and self.sizes.large is not None else 0
+
+    @property
     def sets_of_cells(self) -> set[str]:
         """The sets of cells that suit its parts."""
         return {cells for part in self.targets for cells in (part.cells, *part.other_cells)}

@@ -1,7 +1,7 @@
 """Lattice Nexus: CrossLink-NX.
 
 Capacities are as nextpnr reports them (Lattice FPGA-DS-02049, CrossLink-NX family, table 1.1); multipliers are counted
-in units of 9 x 9 bits. The two large memories (LRAM) are not counted: nothing is put into them.
+in units of 9 x 9 bits. The two large memories (LRAM, 16,384 words of 32 bits each) are not counted as memory blocks.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from ...errors import SynthesisError
 from ..target import Target
 from .family import Cells, Family, Packing, Placement
-from .sizes import MemoryBlocks, Sizes
+from .sizes import LargeBlocks, MemoryBlocks, Sizes
 
 __all__ = ["NEXUS"]
 
@@ -126,6 +126,7 @@ NEXUS = Family(
         memories=MemoryBlocks(
             widths={512: 36, 1024: 18, 2048: 9, 4096: 4, 8192: 2, 16384: 1}, constant_bits=2049, written_bits=1000
         ),
+        large=LargeBlocks(count=2, words=16384, bits=32, least=4),
         sequence=25,
         replay=120,
         few_replay=50,

@@ -5,7 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["MemoryBlocks", "Sizes"]
+__all__ = ["LargeBlocks", "MemoryBlocks", "Sizes"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LargeBlocks:
+    """Large memory blocks of a part.
+
+    Parameters
+    ----------
+    count
+        number of them on the smallest part of the family.
+    words, bits
+        of one.
+    least
+        number of ordinary blocks that a memory must take for a large one to be worth it.
+    """
+
+    count: int
+    words: int
+    bits: int
+    least: int
+
+    def holds(self, words: int, bits: int, blocks: int) -> bool:
+        """Return whether a memory of `words` and `bits`, in `blocks` ordinary blocks, is to be in a large one."""
+        return words <= self.words and bits <= self.bits and blocks >= self.least
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +71,8 @@ class Sizes:
         sets of cells that the sites were fitted for.
     memories
         what Yosys infers; None if all memory blocks are instantiated by name.
+    large
+        large memory blocks beside these; None if the parts have none.
     common
         factor for the parts that cost about the same in all families (see `design.network.estimate`).
     plain_product
@@ -77,6 +103,7 @@ class Sizes:
 
     cells: tuple[str, ...]
     memories: MemoryBlocks | None = field(default=None)
+    large: LargeBlocks | None = field(default=None)
     common: float = 1
     plain_product: float = 0
     pair_product: float = 0
