@@ -10,7 +10,7 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
-from systoliq.api import EngineConfig, EngineSession, InputError, SimulationError
+from systoliq.api import EngineConfig, EngineSession, InputError, SimulationError, compile_onnx
 from systoliq.hw.dma.commands import CommandList
 from systoliq.hw.engine.host import Map
 from systoliq.sim.dma_exchange import Turn
@@ -43,13 +43,12 @@ def run(path, feed, config=CONFIG, bus=64, **options):
 @pytest.mark.parametrize("types", ["s8s8", "u8u8"])
 @pytest.mark.parametrize("form", ["QDQ", "QOperator"])
 def test_mobilenet_v2(form, types, config, tmp_path):
-    """All products but the depthwise ones, which the host does, by name; the memory pauses at random."""
+    """All products, the depthwise ones too; the memory pauses at random."""
     net = mobilenet_v2()
     path = quantized(tmp_path, net, form=form, types=types)
     report = run(path, {"x": images(net.shape, 1, 3)}, config, stalls=0.2).report
-    assert [step.operator for step in report.steps] == ["QLinearConv"] * 7 + ["QGemm"]
-    assert len(report.host) == 3
-    assert all("depthwise" in why for _, why in report.host.values())
+    assert [step.operator for step in report.steps] == ["QLinearConv"] * 10 + ["QGemm"]
+    assert not report.host
 
 
 @pytest.mark.parametrize(
@@ -84,6 +83,37 @@ def test_convolutions_in_groups(tmp_path):
     net.conv(9, 4, (1, 1))
     (first, _) = run(quantized(tmp_path, net), {"x": images(net.shape, 1, 3)}).report.steps
     assert first.shapes == ((3 * 9, 12, 3),) * 3
+    assert first.jobs == 3, "a group has almost as many kernels as the array has columns"
+
+
+def test_a_job_has_as_many_groups_as_the_array_has_columns(tmp_path):
+    """Depthwise, of 7 channels with a multiplier of 2: jobs of 2, 2, 2 and 1 groups; the next one takes Y in place."""
+    net = Builder([1, 3, 6, 5])
+    net.conv(3, 7, (1, 1))
+    net.conv(7, 14, (3, 3), groups=7, pads=[1, 1, 1, 1])
+    net.conv(14, 4, (1, 1))
+    path = quantized(tmp_path, net)
+    _, depthwise, _ = run(path, {"x": images(net.shape, 1, 3)}).report.steps
+    assert (depthwise.jobs, depthwise.shapes) == (4, ((30, 9, 2),) * 7)
+    program = compile_onnx(path, CONFIG, bus=64).program
+    assert [product.a_from is None for product in program.products] == [True, False, False]
+
+
+REFUSED = """g (uint8[1, 4, 6] x) => (uint8[1, 4, 6] y) {
+    p = QLinearMatMul (x, s, z, w, s, z, s, z)
+    q = QLinearMatMul (p, t, z, w, s, z, s, z)
+    y = QLinearMatMul (q, s, z, w, s, z, s, z) }"""
+
+
+def test_a_product_that_cannot_be_compiled_leaves_the_others(tmp_path):
+    """Its negative scale cannot be in a list; the host computes it between two products of the engine."""
+    rng = np.random.default_rng(1)
+    constants = {"w": rng.integers(0, 30, (6, 6)).astype(np.uint8), "z": np.uint8(7)}
+    constants |= {"s": np.float32(0.1), "t": np.float32(-0.1)}
+    path = write(tmp_path / "model.onnx", REFUSED, constants)
+    report = run(path, {"x": rng.integers(0, 256, (1, 4, 6)).astype(np.uint8)}).report
+    assert len(report.steps) == 2
+    assert report.host == {"q": ("QLinearMatMul", "its scales must be positive and finite")}
 
 
 @pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.slow] * (seed > 1)) for seed in range(20)])
@@ -101,7 +131,7 @@ def test_random_convolutions_one_behind_the_other(seed, tmp_path):
         after = (size + pads[:2] + pads[2:] - spans) // strides + 1
         if np.any(size + pads[:2] + pads[2:] < spans):
             continue
-        groups = int(rng.choice([g for g in (1, 2, 3) if c % g == 0 and c > g]) if c > 1 else 1)
+        groups = int(rng.choice([g for g in (1, 2, 3) if c % g == 0]))
         out = groups * int(rng.integers(2, 6))
         options = {"strides": strides, "dilations": dilations, "pads": pads}
         net.conv(c, out, tuple(map(int, kernel)), groups=groups, **{n: list(map(int, v)) for n, v in options.items()})

@@ -151,9 +151,11 @@ def test_what_the_unit_cannot_compute_stays_with_the_host_by_name(tmp_path):
 
 @pytest.mark.slow
 def test_mobilenet_v2(tmp_path):
-    """Its residual sum is the unit's; the depthwise convolutions stay with the host."""
+    """Its residual sum is the unit's, and no convolution stays with the host."""
     net = mobilenet_v2()
     session = EngineSession(quantized(tmp_path, net), CONFIG, bus=64, stalls=0.1)
     session.run(None, {"x": images(net.shape, 1, 3)})
     report = session.report.check()
+    assert [step.operator for step in report.steps].count("QLinearConv") == 10
     assert "QLinearAdd" in [step.operator for step in report.steps]
+    assert not report.host

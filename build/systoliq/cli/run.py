@@ -39,9 +39,9 @@ _WIDTH = 160  # of the table in a file or a pipe
 
 Matrix products and convolutions of 8-bit integers run on the engine in a simulator: QLinearMatMul, QLinearConv, QGemm,
 MatMulInteger, ConvInteger and the operators into which onnxruntime fuses QDQ models and dynamic quantization. All other
-nodes, and depthwise convolutions, run in onnxruntime. Each product and the model's outputs are compared with golden and
-onnxruntime. Exit status is 1 if anything differs. It is 3 if the hardware is right and onnxruntime's own kernels
-saturate on this processor (docs/onnx.md).
+nodes run in onnxruntime, and so do depthwise convolutions if the engine has streams instead of a memory (--bus). Each
+product and the model's outputs are compared with golden and onnxruntime. Exit status is 1 if anything differs. It is 3
+if the hardware is right and onnxruntime's own kernels saturate on this processor (docs/onnx.md).
 
 FILE.onnx may also be a directory of systoliq partition: then its network runs as Verilog, and what comes before and
 after it in onnxruntime, with a profile by stage. The engine's options cannot be used with it.

@@ -97,7 +97,7 @@ class MemoryBackend:
         self._division, self._config, self._options, self._only = division, config, options, only
         self._engine = SimulatedDmaEngine(config, bus_bytes=bytes_of_bus(config, bus), simulator=options.simulator)
         self._compiled: tuple[Program, Division] | None = None
-        self._products: dict[EngineStep, Product] = {}
+        self._products: dict[str, Product] = {}  # by the tensor that it makes: a compiled model has steps of its own
         self._vectors: dict[VectorStep, VectorInMemory] = {}
         self._memory: EngineMemory | None = None
 
@@ -111,7 +111,7 @@ class MemoryBackend:
                 self._division.model, self._config, feed, bus_bytes=self._engine.bus_bytes, only=self._only
             )
         program, division = self._compiled
-        self._products = {product.sketch.step: product for product in program.products}
+        self._products = {product.sketch.step.node.output[0]: product for product in program.products}
         self._vectors = {each.sketch.step: each for each in program.vectors}
         self._options.progress("building the simulation")
         memory = EngineMemory(self._engine, program.memory, stalls=self._options.stalls, seed=self._options.seed)
@@ -122,7 +122,7 @@ class MemoryBackend:
         """See `Backend`."""
         if self._memory is None:
             raise RuntimeError("there is no memory before the engine is ready")
-        product, begun = self._products[step], time.monotonic()
+        product, begun = self._products[step.node.output[0]], time.monotonic()
         y, played = play(product, asked, self._memory, self._config)
         figures = Figures(
             jobs=product.jobs,

@@ -1,6 +1,7 @@
 """Convolutions of a lowered graph as operations of the engine: windows of pixels are rows (im2col), kernels columns.
 
 Padding is the input's zero point. An output channel sees the channels of its group alone: an operation for each group.
+An engine that reads its image from memory takes several groups as one job; see `program.mapped.joined`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from .operations import Array, Asked, Image, Inputs, Operation, Rescaling
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["convolution", "convolution_reason"]
+__all__ = ["DEPTHWISE", "convolution", "convolution_reason"]
+
+DEPTHWISE = "depthwise: a column of the array would have one channel's products alone"
 
 
 def convolution(node: NodeProto, inputs: Inputs) -> Asked:
@@ -43,13 +46,15 @@ def convolution(node: NodeProto, inputs: Inputs) -> Asked:
     return _asked(node, inputs["a"], inputs["a_zero_point"], inputs["b"], of)
 
 
-def convolution_reason(graph: Graph, node: NodeProto, weights: str) -> str | None:
-    """Why the engine cannot take it, whose kernels are the tensor `weights`; None where it can."""
+def convolution_reason(graph: Graph, node: NodeProto, weights: str, *, memory: bool) -> str | None:
+    """Why the engine, with `memory` or streams, cannot take it, whose kernels are the tensor `weights`; None where it
+    can.
+    """
     shape = graph.shape(weights)
     if shape is None or len(shape) != 4:
         return "it must have two spatial dimensions"
-    if attribute(node, "group", 1) > 1 and shape[1] == 1:
-        return "depthwise: a column of the array would have one channel's products alone"
+    if attribute(node, "group", 1) > 1 and shape[1] == 1 and not memory:
+        return DEPTHWISE
     return None
 
 

@@ -24,7 +24,7 @@ class Division:
     """`model` cut into `steps`, see `cut`. `host` are the products of the host's steps, with operator and reason.
 
     `crossing` are the tensors that steps make for one another, and the model's outputs; `constants` those that products
-    and outputs take. InputError where the engine gets no product.
+    and outputs take. The engine has `memory` or streams. InputError where it gets no product.
     """
 
     def __init__(
@@ -34,9 +34,10 @@ class Division:
         only: Collection[str] | None = None,
         refused: Mapping[str, str] | None = None,
         vectors: Sequence[VectorStep] = (),
+        memory: bool = False,
     ) -> None:
         self.model = model
-        self.steps = cut(model.graph, only, left_in_float(model) | dict(refused or {}), vectors)
+        self.steps = cut(model.graph, only, left_in_float(model) | dict(refused or {}), vectors, memory=memory)
         host_steps = [step for step in self.steps if isinstance(step, HostStep)]
         self.host = {name: why for step in host_steps for name, why in step.products.items()}
         self.products = [step for step in self.steps if isinstance(step, EngineStep)]

@@ -117,6 +117,11 @@ class Image:
     window: Window
     kernels: Array
 
+    @property
+    def is_depthwise(self) -> bool:
+        """True for groups of one channel."""
+        return bool(self.kernels.shape[1] == 1 < self.pixels.shape[-1])
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Asked:

@@ -33,8 +33,8 @@ def in_float(node: NodeProto) -> bool:
     return operator.is_product and not operator.engine
 
 
-def reason_for_host(graph: Graph, node: NodeProto) -> str | None:
-    """Why `node` stays with the host; None where the engine takes it."""
+def reason_for_host(graph: Graph, node: NodeProto, *, memory: bool) -> str | None:
+    """Why `node` stays with the host; None where the engine, with `memory` or streams, takes it."""
     operator = CATALOGUE.of(node)
     if not operator.engine:
         return "it is computed in float" if operator.is_product else "not a product"
@@ -44,7 +44,7 @@ def reason_for_host(graph: Graph, node: NodeProto) -> str | None:
         if name and found is not None and found not in _BYTES:
             return f"{name!r} must be of int8 or uint8 and is {found.name}"
     if operator.work is Work.CONVOLUTION:
-        return convolutions.convolution_reason(graph, node, given["b"])
+        return convolutions.convolution_reason(graph, node, given["b"], memory=memory)
     return matrix_products.product_reason(node, given)
 
 

@@ -71,7 +71,7 @@ class EngineSession:
         self._progress = progress or (lambda text: None)
         self._progress("onnxruntime's graph")
         self._model = lowered(model)
-        division = Division(self._model, only=only)
+        division = Division(self._model, only=only, memory=bus is not None)
         options = SimulationOptions(simulator=simulator, stalls=stalls, seed=seed, progress=self._progress)
         self._engine: Backend = (
             StreamBackend(division, self.config, options)

@@ -93,16 +93,19 @@ def cut(
     only: Collection[str] | None = None,
     refused: Mapping[str, str] | None = None,
     vectors: Sequence[VectorStep] = (),
+    *,
+    memory: bool = False,
 ) -> tuple[Step, ...]:
     """The steps of a graph whose nodes come in the order in which they compute, products as soon as they can be.
 
     `only` names the products for the engine, and leaves all others to the host. `refused` are more reasons for it, by
-    the first output of a node. `vectors` are the steps of the vector unit; their nodes are in no other step.
+    the first output of a node. `vectors` are the steps of the vector unit; their nodes are in no other step. The engine
+    has `memory` or streams.
     """
     of_vector = {step.output: step for step in vectors}
     inside = {node.output[0] for step in vectors for node in step.nodes[:-1]}
     nodes = [node for node in graph.graph.node if node.output[0] not in inside]
-    reasons = {node.output[0]: reason_for_host(graph, node) for node in nodes}
+    reasons = {node.output[0]: reason_for_host(graph, node, memory=memory) for node in nodes}
     if only is not None:
         known = {label_of(node): node.output[0] for node in nodes if reasons[node.output[0]] is None}
         if unknown := [name for name in only if name not in known]:

@@ -9,7 +9,6 @@ from itertools import accumulate
 from systoliq.hw.dma.bus import BUS_BYTES
 from systoliq.hw.dma.dma_engine import check
 from systoliq.hw.engine import EngineConfig
-from systoliq.hw.engine.host.batches import Batches
 
 from ...errors import InputError
 from ..division import Division
@@ -19,7 +18,7 @@ from ..products import asked_of_engine, known
 from ..steps import HostStep
 from .memory_map import Buffer, Role, Room, aligned, check_size, place_rooms
 from .pieces import NotCompiledError
-from .product import JobList, OperationInMemory, Product, b_size, bytes_of_b, lists_of, patches_of, placements
+from .product import JobList, OperationInMemory, Product, b_size, bytes_of_tiles, lists_of, patches_of, placements
 from .program import Program
 from .sketch import OperationSketch, ProductSketch, Rows, sketch
 from .vector import VectorInMemory, VectorSketch, rows_in_place, vector_list
@@ -88,7 +87,7 @@ def _sketches(
     output.
     """
     vectors = vector_steps(model) if config.vector else ()
-    division = Division(model, only=only, vectors=vectors)
+    division = Division(model, only=only, vectors=vectors, memory=True)
     tensors = {**division.constants, **feed, **division.expected(feed)}
     constants, refused = set(division.constants), dict[str, str]()
     sketches: dict[str, _Sketch] = {}
@@ -108,7 +107,7 @@ def _sketches(
             sketches[unit.output] = VectorSketch(step=unit, operation=operation, shape=tensors[unit.output].shape)
             kept.append(unit)
     if refused:
-        division = Division(model, only=only, refused=refused, vectors=kept)
+        division = Division(model, only=only, refused=refused, vectors=kept, memory=True)
     return division, sketches
 
 
@@ -267,8 +266,7 @@ class _Placed:
         self, index: int, place: int, number: int, name: str, b_known: bool, operation: OperationSketch
     ) -> OperationInMemory:
         if b_known:
-            given = operation.operation
-            b = self._flat(name, "b", bytes_of_b(operation, Batches(given.a, given.b).b, self.config), number)
+            b = self._flat(name, "b", bytes_of_tiles(operation, self.config), number)
         else:
             b = self._working(index, place, "b", name, b_size(operation))
         return OperationInMemory(

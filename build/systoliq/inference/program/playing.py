@@ -46,7 +46,8 @@ def play(product: Product, asked: Asked, memory: EngineMemory, config: EngineCon
 def writes(product: Product, asked: Asked, config: EngineConfig) -> list[tuple[int, bytes]]:
     """Bytes to write to memory before the lists of `product` are played: (address, bytes)."""
     found: list[tuple[int, bytes]] = []
-    for place, (operation, given) in enumerate(zip(product.operations, asked.operations, strict=True)):
+    for place, operation in enumerate(product.operations):
+        given = asked.operations[place]
         if product.fills_a(place):
             found.append((operation.a.address, bytes_of_rows(operation.sketch.a, rows_of_a(product, asked, place))))
         if not product.sketch.known.b:

@@ -24,6 +24,7 @@ __all__ = [
     "b_size",
     "bytes_of_b",
     "bytes_of_rows",
+    "bytes_of_tiles",
     "lists_of",
     "patches_of",
     "placements",
@@ -155,6 +156,16 @@ def bytes_of_b(operation: OperationSketch, b: Array, config: EngineConfig) -> by
     return bytes(data)
 
 
+def bytes_of_tiles(operation: OperationSketch, config: EngineConfig) -> bytes:
+    """The constant B of the jobs of `operation`, tile by tile."""
+    data = bytearray(b_size(operation).size)
+    jobs = {(piece.batch, piece.columns.start): piece.job for piece in operation.pieces}
+    for tile in operation.tiles or ():
+        words = tiled(jobs[tile.batch, tile.columns.start].b, config).tobytes()
+        data[tile.offset : tile.offset + tile.size] = words
+    return bytes(data)
+
+
 def placements(operation: OperationSketch, a: int, b: int, y: int) -> list[Placement]:
     """Placement of the matrices of each job, for an operation with matrices at these addresses."""
     tiles = {(each.batch, each.columns.start, each.columns.stop): each.offset for each in operation.tiles or ()}
@@ -169,7 +180,7 @@ def placements(operation: OperationSketch, a: int, b: int, y: int) -> list[Place
         offset, maps = piece.maps or (piece.rows.start * operation.a.stride, None)
         places.append(
             Placement(
-                a=a + operation.channel + offset,
+                a=a + offset,
                 a_stride=operation.a.stride,
                 b=b + at,
                 b_stride=operation.b.stride if operation.tiles is None else None,

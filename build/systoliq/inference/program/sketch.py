@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from systoliq.hw.engine import EngineConfig
-from systoliq.hw.engine.config import LARGEST
 from systoliq.hw.engine.host.batches import Batches
 
 from ...onnx.catalogue import CATALOGUE
 from ...onnx.node import attribute
 from ...onnx.operator import Work
+from ..convolutions import DEPTHWISE
 from ..operations import Asked, Image, Operation
 from ..products import Known, computed_parameter
 from ..steps import EngineStep
-from .mapped import cycles_of, mapped, maps_of
+from .mapped import cycles_of, joined
 from .memory_map import ALIGNMENT
 from .pieces import NotCompiledError, Piece, blank, pieces_of
 
@@ -64,8 +64,8 @@ class Rows:
 class OperationSketch:
     """An operation with its jobs, and the layout of A, B and Y. B is stored in `tiles`, or row by row if that is None.
 
-    With `image`, the rows of `a` are the pixels of a convolution with all channels; this operation reads channels from
-    `channel` on. `result` is the shape of the result.
+    With `image`, the rows of `a` are the pixels of a convolution with all channels. `result` is the shape of the
+    result.
     """
 
     operation: Operation
@@ -76,7 +76,6 @@ class OperationSketch:
     b: Rows
     y: Rows
     image: bool = False
-    channel: int = 0
 
     @property
     def k(self) -> int:
@@ -136,35 +135,40 @@ def sketch(
     given = [with_zero_points(operation, known, BLANK[0]) for operation in asked.operations]
     operations = [_operation(operation, known.b, config) for operation in given]
     before = asked.before
-    if asked.image is not None and known == Known(b=True, a_zero_point=True, b_zero_point=True):
-        images = _by_address(asked.image, given, operations, config, bus_bytes)
-        if images is not None:
-            operations, before = images, dict(before) | {"a": "pixels of the image, one below the other, all channels"}
+    image = asked.image
+    if image is not None and known == Known(b=True, a_zero_point=True, b_zero_point=True):
+        whole = _by_address(image, given, operations, config, bus_bytes)
+        if whole is not None:
+            operations, before = [whole], dict(before) | {"a": "pixels of the image, one below the other, all channels"}
+    if image is not None and len(operations) > 1 and image.is_depthwise:
+        raise NotCompiledError(f"{DEPTHWISE}, unless its kernels and zero points are constant and its windows fit")
     return ProductSketch(step=step, known=known, before=before, after=asked.after, operations=tuple(operations))
 
 
 def _by_address(
     image: Image, given: list[Operation], as_rows: list[OperationSketch], config: EngineConfig, bus_bytes: int
-) -> list[OperationSketch] | None:
-    """The operations over the image, where they take less by the cycle model, a byte that the host moves a cycle; with
-    a vector unit wherever they can be, so that the host moves nothing between steps.
+) -> OperationSketch | None:
+    """The operation over the image, where it takes less by the cycle model, a byte that the host moves a cycle.
+
+    It is there wherever it can be for a depthwise convolution, which has no other form, and with a vector unit, so that
+    the host moves nothing between steps.
     """
     images, height, width, channels = image.pixels.shape
-    pixels, found = Rows.of(images * height * width, channels), []
-    for group, (operation, rows) in enumerate(zip(given, as_rows, strict=True)):
-        maps = maps_of(image, operation, pixels.stride)
-        if maps is None or maps.k(config) > LARGEST:
-            return None
-        whole, pieces = mapped(image, operation, group, maps, config)
-        found.append(
-            dataclasses.replace(
-                rows, operation=dataclasses.replace(whole, a=blank(whole.a)), pieces=pieces,
-                tiles=_tiles(pieces, config), a=pixels, image=True, channel=group * image.kernels.shape[1],
-            )
-        )  # fmt: skip
-    engine = [sum(cycles_of(each.pieces, config, bus_bytes) for each in form) for form in (found, as_rows)]
+    pixels = Rows.of(images * height * width, channels)
+    if (found := joined(image, given, pixels.stride, config)) is None:
+        return None
+    operation, pieces = found
+    rows, k, n = operation.shape
+    whole = OperationSketch(
+        operation=operation, pieces=pieces, tiles=_tiles(pieces, config), result=(rows, n), a=pixels, b=Rows.of(k, n),
+        y=Rows.of(rows, n * operation.bytes_of_y), image=True,
+    )  # fmt: skip
+    engine = [
+        cycles_of(pieces, config, bus_bytes),
+        sum(cycles_of(each.pieces, config, bus_bytes) for each in as_rows),
+    ]
     host = pixels.count * pixels.size, sum(each.a.count * each.a.size for each in as_rows)
-    return found if config.vector or engine[0] + host[0] <= engine[1] + host[1] else None
+    return whole if config.vector or image.is_depthwise or engine[0] + host[0] <= engine[1] + host[1] else None
 
 
 def with_zero_points(operation: Operation, known: Known, byte: int, names: tuple[str, ...] = ("a", "b")) -> Operation:
