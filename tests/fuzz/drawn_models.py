@@ -24,7 +24,6 @@ from systoliq.golden.network import (
     Table,
     WholeAverage,
 )
-from systoliq.hw.cells import CELLS
 from systoliq.onnx import read_network
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -83,8 +82,8 @@ def draw_model(rng: np.random.Generator) -> dict[str, Any]:
         "inputs": int(rng.integers(1, 3)),
         "outputs": int(rng.integers(1, 3)),
         "options": str(rng.choice(list(OPTIONS))),
-        "cells": str(rng.choice(CELLS)) if rng.random() < 0.25 else "portable",
-        "verified": bool(rng.random() < 0.1),
+        "cells": "portable",  # vendor cells are drawn with networks
+        "verified": bool(rng.random() < 0.05),
     }
 
 

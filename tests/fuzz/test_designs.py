@@ -61,7 +61,7 @@ def test_points_are_of_the_whole_space() -> None:
     points = [draw_point(rng) for _ in range(2000)]
     assert points == json.loads(json.dumps(points))
     assert {point["kind"] for point in points} == set(KINDS)
-    for kind in KINDS:
+    for kind in set(KINDS) - {"model"}:
         assert {point["cells"] for point in points if point["kind"] == kind} == set(CELLS)
     networks = [point for point in points if point["kind"] == "network"]
     assert {cells for point in networks for cells in point["cells_by_stage"]} == {"", *CELLS}

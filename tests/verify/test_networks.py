@@ -38,7 +38,14 @@ def with_constants():
     return net.network()
 
 
-NETWORKS = small.NETWORKS | {"constants": with_constants}
+def one_word():
+    """A depthwise convolution with all weights in one word, which needs no address."""
+    net = small.Builder((3, 2, 2))
+    net.depthwise((1, 1))
+    return net.network()
+
+
+NETWORKS = small.NETWORKS | {"constants": with_constants, "one word": one_word}
 
 
 WIDE = {  # cols and depth of the stages: more than one lane where there may be
@@ -54,6 +61,7 @@ WIDE = {  # cols and depth of the stages: more than one lane where there may be
     "gated": {"multiplication5": (2, 1)},
     "compared": {"realpair3": (2, 1)},
     "averaged": {"windowedaverage1": (2, 1)},
+    "one word": {"convolution0": (3, 1)},
 }  # fmt: skip
 
 

@@ -53,7 +53,9 @@ class Depthwise(Lanes):
         """The stored weights, [K][N]."""
         groups = self.n // self.lanes
         address = np.array(range(groups * self.k), dtype=object)
-        scope = self.core.again({self.core.connected("sequencer", "address"): address})
+        scope = self.core
+        if len(address) > 1 or "address" in self.core.module.instances["sequencer"].ports:  # one word may have none
+            scope = self.core.again({self.core.connected("sequencer", "address"): address})
         weights = [[0] * self.n for _ in range(self.k)]
         for lane in range(self.lanes):
             words = np.broadcast_to(np.asarray(scope.port(f"array_{lane}", "b"), object), address.shape)
