@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 from systoliq.cli.main import cli
-from systoliq.synth.floorplan import floorplan, floorplan_script
+from systoliq.synth.floorplan import floorplan, floorplan_line, floorplan_script
 from systoliq.synth.targets import open_target
 from systoliq.synth.tools import find_nextpnr, find_yosys
 
-SITES = open_target("ecp5-85k").multiplier_sites
+SITES = open_target("ecp5-85k").block_sites
 assert SITES is not None
 needs_synth = pytest.mark.skipif(importlib.util.find_spec("pyosys") is None, reason="the extra synth is not installed")
 
@@ -29,14 +29,14 @@ def array(rows: int, cols: int, *, name: str = "top.array", depth: int = 1) -> l
 
 def place(site: str) -> tuple[int, int]:
     """X and Y of a site."""
-    match = re.fullmatch(r"X(\d+)/Y(\d+)/MULT18_\d", site)
+    match = re.fullmatch(r"X(\d+)/Y(\d+)/(MULT18_|EBR)\d", site)
     assert match is not None
     return int(match[1]), int(match[2])
 
 
 @pytest.mark.parametrize(("rows", "cols", "depth"), [(12, 12, 1), (8, 8, 1), (1, 10, 8), (4, 4, 8), (53, 1, 1)])
 def test_columns_are_strips_side_by_side(rows: int, cols: int, depth: int) -> None:
-    plan = floorplan(array(rows, cols, depth=depth), SITES)
+    plan = floorplan(array(rows, cols, depth=depth), [], SITES)
     assert len(set(plan.values())) == len(plan) == rows * cols * depth
     strips = [[place(plan[name]) for name in plan if f".column_{column}." in name] for column in range(cols)]
     for left, right in pairwise(strips):
@@ -47,7 +47,7 @@ def test_columns_are_strips_side_by_side(rows: int, cols: int, depth: int) -> No
 
 def test_other_multipliers_follow_to_the_right() -> None:
     others = [f"top.lane_{lane}.requantizer.multiplier.multiplier_{each}.cell_" for lane in (0, 1) for each in range(4)]
-    plan = floorplan([*others, *array(1, 10, depth=8)], SITES)
+    plan = floorplan([*others, *array(1, 10, depth=8)], [], SITES)
     assert len(set(plan.values())) == 88
     right = max(place(plan[name])[0] for name in array(1, 10, depth=8))
     assert all(place(plan[name])[0] > right for name in others)
@@ -55,8 +55,28 @@ def test_other_multipliers_follow_to_the_right() -> None:
 
 def test_others_fill_free_sites() -> None:
     others = [f"top.other_{index}.cell_" for index in range(12)]
-    plan = floorplan([*array(12, 12), *others], SITES)
+    plan = floorplan([*array(12, 12), *others], [], SITES)
     assert len(set(plan.values())) == 156
+
+
+def test_stages_of_a_network_are_strips_in_their_order() -> None:
+    """Stages 2, 10 and 11 have arrays; stage 3 has memory blocks alone, and a FIFO is before stage 10."""
+    arrays = {stage: array(1, 8, name=f"top.pipeline.s{stage}_conv.dense.array", depth=4) for stage in (2, 10, 11)}
+    memories = [f"top.pipeline.s{stage}_add.ram.slice_{each}" for stage in (2, 3, 10, 11) for each in range(12)]
+    fifos = [f"top.pipeline.fifo_s10_add_0.ram.slice_{each}" for each in range(4)]
+    names = [name for array_names in arrays.values() for name in array_names]
+    plan = floorplan(reversed(names), [*memories, *fifos], SITES)
+    assert plan.keys() == {*names, *memories, *fifos}
+    assert len(set(plan.values())) == len(plan)
+    strips = {stage: [place(plan[name])[0] for name in array_names] for stage, array_names in arrays.items()}
+    for before, after in pairwise(strips.values()):
+        assert max(before) <= min(after) + 9  # they may share a group
+    for stage, strip in strips.items():
+        near = [place(plan[name])[0] for name in [*memories, *fifos] if f"s{stage}_" in name]
+        assert all(min(strip) - 9 <= x <= max(strip) + 9 for x in near)
+    between = [place(plan[name])[0] for name in memories if "s3_" in name]
+    assert all(abs(x - min(strips[10])) <= 18 for x in between)
+    assert floorplan_line(plan) == "96 multipliers and 52 memory blocks, stages side by side"
 
 
 @pytest.mark.parametrize(
@@ -65,13 +85,14 @@ def test_others_fill_free_sites() -> None:
         (array(4, 13), "ecp5-85k"),  # no more than a row of the part
         (array(4, 7), "ecp5-25k"),
         (array(5, 8), "generic"),
-        (array(8, 4, name="top.first.array") + array(8, 4, name="top.second.array"), "ecp5-85k"),
+        (array(4, 4, name="top.s0_a.array") + array(4, 8, name="top.s1_b.array"), "ecp5-85k"),
+        (array(10, 8, name="top.s0_a.array") + array(10, 8, name="top.s1_b.array"), "ecp5-85k"),  # 160 of 156
         ([f"top.other_{index}.cell_" for index in range(100)], "ecp5-85k"),
         (array(1, 53), "ecp5-85k"),  # 53 strips, 52 sites
     ],
 )
 def test_none_where_the_placer_does_as_well(multipliers: list[str], target: str) -> None:
-    assert floorplan(multipliers, open_target(target).multiplier_sites) == {}
+    assert floorplan(multipliers, [], open_target(target).block_sites) == {}
 
 
 def every_multiplier(count: int) -> str:
@@ -89,20 +110,24 @@ def every_multiplier(count: int) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["ecp5-25k", "ecp5-45k", "ecp5-85k"])
 def test_sites_are_those_that_nextpnr_knows(tmp_path: Path, name: str) -> None:
-    """A design that takes all multipliers of a part, placed without a floorplan: its sites are those of the table."""
+    """A design that takes all multipliers and memory blocks of a part, placed without a floorplan: its sites are those
+    of the table.
+    """
     target = open_target(name)
-    sites = target.multiplier_sites
+    sites = target.block_sites
     assert sites is not None
-    (tmp_path / "d.v").write_text(every_multiplier(target.capacity["dsp"]))
-    script = ["read_verilog -lib +/ecp5/cells_bb.v", "read_verilog d.v", "synth_ecp5 -top top", "write_json n.json"]
-    (tmp_path / "s.ys").write_text("\n".join(script))
-    assert find_yosys().run("s.ys", cwd=tmp_path).returncode == 0
+    kinds = {"MULT18X18D": target.capacity["dsp"], "DP16KD": target.capacity["ram"]}
+    empty: dict[str, object] = {"parameters": {}, "attributes": {}, "port_directions": {}, "connections": {}}
+    cells = {f"{kind}_{each}": {"type": kind, **empty} for kind, count in kinds.items() for each in range(count)}
+    top = {"attributes": {"top": "1"}, "ports": {}, "cells": cells, "netnames": {}}
+    (tmp_path / "n.json").write_text(json.dumps({"modules": {"top": top}}))
     flags = ["--no-route", "--timing-allow-fail", "-q", "--json", "n.json", "--write", "placed.json"]
     done = find_nextpnr("ecp5").run(*target.place, *flags, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    (top,) = json.loads((tmp_path / "placed.json").read_text())["modules"].values()
-    used = {cell["attributes"]["NEXTPNR_BEL"] for cell in top["cells"].values() if cell["type"] == "MULT18X18D"}
-    assert used == {sites.name(column, row) for column in range(len(sites.columns)) for row in range(len(sites.rows))}
+    (placed,) = json.loads((tmp_path / "placed.json").read_text())["modules"].values()
+    used = {cell["attributes"]["NEXTPNR_BEL"] for cell in placed["cells"].values()}
+    multipliers = {sites.name(column, row) for column in range(len(sites.columns)) for row in range(len(sites.rows))}
+    assert used == multipliers | {*sites.memories.values()}
 
 
 @needs_synth

@@ -15,7 +15,7 @@ from ..design import Design, open_source
 from ..files import check_file, json_bytes, write_file
 from ..progress import Stages
 from ..synth.advice import clock_verdict
-from ..synth.floorplan import floorplan_script
+from ..synth.floorplan import floorplan_line, floorplan_script
 from ..synth.opensta import BRINGS
 from ..synth.report import SynthReport
 from ..synth.targets import TARGETS, open_target
@@ -70,7 +70,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--floorplan",
         type=click.Path(path_type=Path),
         metavar="F.ys",
-        help="File for the sites of the multipliers as Yosys commands, if the array needed a floorplan.",
+        help="File for the sites of multipliers and memory blocks as Yosys commands, if there is a floorplan.",
     ),
 )
 
@@ -177,7 +177,7 @@ def _part(report: SynthReport, figures: dict[str, Any]) -> Iterator[tuple[str, o
     if report.open_ports:
         yield "ports", f"{report.open_ports} bits, more than there are pins: left open"
     if report.floorplan:
-        yield "floorplan", f"{len(report.floorplan)} multipliers, columns of the array side by side"
+        yield "floorplan", floorplan_line(report.floorplan)
     if report.fmax_mhz is not None:
         each = ", ".join(f"{mhz:g}" for mhz in report.fmax_mhz_per_seed)
         yield "MHz", f"{report.fmax_mhz:g} (median of {each}; {report.target_mhz:g} asked for)"

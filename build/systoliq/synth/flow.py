@@ -229,8 +229,11 @@ def _place(
     """Place and route the netlist in `folder` once for each seed, without ports where it has more than the part."""
     open_ports = int(pins) if pins > target.capacity.get("pins", math.inf) else 0
     nextpnr = find_nextpnr(target.family)
-    multipliers = [name for name, cell in top_of(folder)["cells"].items() if cell["type"] == "MULT18X18D"]
-    plan = floorplan(multipliers, target.multiplier_sites)
+    multipliers, memories = (
+        [name for name, cell in top_of(folder)["cells"].items() if cell["type"] == kind]
+        for kind in ("MULT18X18D", "DP16KD")
+    )
+    plan = floorplan(multipliers, memories, target.block_sites)
     netlist = netlist_to_place(
         folder,
         without_ports=open_ports > 0 or target.without_ports or bool(target.clock_pin),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["CLOCK_PIN_FILE", "MultiplierSites", "StandardCells", "Target"]
+__all__ = ["CLOCK_PIN_FILE", "BlockSites", "StandardCells", "Target"]
 
 CLOCK_PIN_FILE = "clock.cst"
 """For Gowin parts: the file with the place of the clock's pin."""
@@ -20,24 +20,36 @@ class StandardCells:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MultiplierSites:
-    """Sites of a part's multipliers: in ``rows`` (Y), four in each of ``groups`` (X of a group's first tile).
+class BlockSites:
+    """Sites of a part's multipliers, in ``rows`` (Y), and memory blocks, in ``memory_rows``: in each row, four in each
+    of ``groups`` (X of a group's first tile).
 
     Measured: nextpnr's own names of all of them, in a design that takes them all (tests/synth/test_floorplan.py).
     """
 
     rows: tuple[int, ...]
+    memory_rows: tuple[int, ...]
     groups: tuple[int, ...]
 
     @property
     def columns(self) -> tuple[tuple[int, int], ...]:
-        """X and number within its tile of each site of a row, from left to right."""
+        """X and number within its tile of each multiplier's site of a row, from left to right."""
         return tuple((left + index, index) for left in self.groups for index in (0, 1, 4, 5))
 
     def name(self, column: int, row: int) -> str:
-        """nextpnr's name of the site in this column of this row, both counted from 0."""
+        """nextpnr's name of the multiplier's site in this column of this row, both counted from 0."""
         x, index = self.columns[column]
         return f"X{x}/Y{self.rows[row]}/MULT18_{index}"
+
+    @property
+    def memories(self) -> dict[tuple[int, int], str]:
+        """nextpnr's names of the memory blocks' sites, by X and Y."""
+        return {
+            (left + 2 * index, y): f"X{left + 2 * index}/Y{y}/EBR{index}"
+            for left in self.groups
+            for index in range(4)
+            for y in self.memory_rows
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +59,7 @@ class Target:
     ``synth`` is Yosys' command; ``place`` are the arguments of nextpnr-``family``, empty if there is no place and
     route, and ``placer`` is the placer to use. ``cells`` are the vendor cells (`systoliq.hw.cells`) that suit it best,
     ``other_cells`` are other suitable cells. ``capacity`` has the keys of a report: lut_sites, ff, dsp, ram; and pins,
-    where ports are placed that fit them. ``multiplier_sites`` are those that a floorplan may give away. ``mhz`` is the
+    where ports are placed that fit them. ``block_sites`` are those that a floorplan may give away. ``mhz`` is the
     frequency asked for, which sets how hard nextpnr tries, and how gates are sized and buffered. ``library`` are the
     standard cells of a process; ``before`` and ``after`` are commands of Yosys around `synth`. ``clock_pin`` is the
     pin of the package that the clock comes in at, where nextpnr places nothing that has ports elsewhere: all others are
@@ -63,7 +75,7 @@ class Target:
     cells: str = "portable"
     other_cells: tuple[str, ...] = ()
     capacity: Mapping[str, int] = field(default_factory=dict)
-    multiplier_sites: MultiplierSites | None = None
+    block_sites: BlockSites | None = None
     mhz: float = 0.0
     library: StandardCells | None = None
     before: tuple[str, ...] = ()

@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from ..target import MultiplierSites, Target
+from ..target import BlockSites, Target
 from .family import Cells, Family, Packing, Placement
 from .sizes import Sizes
 
 __all__ = ["ECP5"]
 
 
-def _parts(size: int, luts: int, dsp: int, ram: int, sites: MultiplierSites) -> Iterator[Target]:
+def _parts(size: int, luts: int, dsp: int, ram: int, sites: BlockSites) -> Iterator[Target]:
     """The static placer (electrostatics) is as quick as nextpnr's default, as good on small designs and better on
     large: docs/measurements/silicon.md has figures of both.
     """
@@ -33,15 +33,15 @@ def _parts(size: int, luts: int, dsp: int, ram: int, sites: MultiplierSites) -> 
             cells="ecp5",
             other_cells=("ecp5-alu", "ecp5-pair", "ecp5-lut"),
             capacity={"lut_sites": luts, "ff": luts, "dsp": dsp, "ram": ram},
-            multiplier_sites=sites,
+            block_sites=sites,
             mhz=200.0,
         )
 
 
-def _sites(*rows: int, groups: int, gap_before: int) -> MultiplierSites:
+def _sites(*rows: int, memories: tuple[int, ...], groups: int, gap_before: int) -> BlockSites:
     """Groups stand 9 tiles apart, with two more (the clocks' column) before group `gap_before`."""
     lefts = (4 + 9 * group + 2 * (group >= gap_before) for group in range(groups))
-    return MultiplierSites(rows=rows, groups=tuple(lefts))
+    return BlockSites(rows=rows, memory_rows=memories, groups=tuple(lefts))
 
 
 def _free_carries(netlist: dict[str, Any]) -> None:
@@ -69,9 +69,9 @@ ECP5 = Family(
     title="ECP5",
     architecture="ecp5",
     targets=(
-        *_parts(25, 24288, 28, 56, _sites(13, groups=7, gap_before=3)),
-        *_parts(45, 43848, 72, 108, _sites(22, 46, groups=9, gap_before=4)),
-        *_parts(85, 83640, 156, 208, _sites(10, 34, 58, groups=13, gap_before=7)),
+        *_parts(25, 24288, 28, 56, _sites(13, memories=(25, 37), groups=7, gap_before=3)),
+        *_parts(45, 43848, 72, 108, _sites(22, 46, memories=(10, 34, 58), groups=9, gap_before=4)),
+        *_parts(85, 83640, 156, 208, _sites(10, 34, 58, memories=(22, 46, 70, 82), groups=13, gap_before=7)),
     ),
     cells=Cells(
         multipliers={"MULT18X18D": 1, "ALU54B": 1},
