@@ -96,7 +96,7 @@ class TaggedStream:
         return self.beats.data_bits if self.data_input and not self.last_input else 0
 
     def given(self) -> dict[str, int]:
-        """What the evaluator takes for this beat, by its inputs."""
+        """The values of the evaluator's inputs for this beat, by name."""
         inputs = {}
         if self.data_input:
             inputs[self.data_input] = self.beat & (1 << self.beats.data_bits) - 1
