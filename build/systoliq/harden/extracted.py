@@ -57,7 +57,7 @@ def verilog_of(spice: str, top: str, ports: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _lines(spice: str) -> list[str]:
-    """The lines of a netlist; a line that begins with + goes on from the one before."""
+    """The lines of a netlist; a line that begins with + continues the one before."""
     return re.sub(r"\n\+", " ", spice).splitlines()
 
 

@@ -18,7 +18,7 @@ __all__ = ["Hardened", "drc_errors", "lvs_matches", "read_figures"]
 
 @dataclass(frozen=True, kw_only=True)
 class Hardened:
-    """What the tools report of a layout.
+    """A layout, as the tools report it.
 
     ``cells`` counts instances by kind, fillers apart. ``area`` is that of the outline and ``cell_area`` that of the
     cells without fillers, both in square micrometres; ``wire_length`` is in micrometres. ``mhz_placed`` is the clock
