@@ -43,7 +43,7 @@ class Hardened:
 
     @property
     def clean(self) -> bool:
-        """Whether DRC and LVS found nothing, and the testbench passed."""
+        """True if DRC and LVS found nothing and the testbench passed."""
         return self.drc_errors == 0 and self.lvs and self.testbench.startswith("PASS")
 
     @property
