@@ -105,7 +105,7 @@ def _diagonal(kernels: Array, groups: int, zero_points: Array) -> Array:
 
 
 def _maps(image: Image, operation: Operation, stride: int, channels: int) -> Maps | None:
-    """The maps of `channels` channels that `operation` sees, pixels `stride` bytes apart; None if no map is possible."""
+    """The maps of `channels` channels that `operation` sees, pixels `stride` bytes apart; None if there can be none."""
     images, height, width, _ = image.pixels.shape
     zero_point = operation.a_zero_point
     try:
