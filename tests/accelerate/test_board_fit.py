@@ -15,7 +15,7 @@ from systoliq.cli.main import cli
 from systoliq.design import NetworkDesign, NetworkOptions, open_source
 
 from ..cli.refused import assert_refused
-from ..quantize.float_models import CNN, float_model, images
+from ..quantize.float_models import CNN, POOL, float_model, images
 
 
 def call(*words):
@@ -86,7 +86,10 @@ def test_a_float_model(tmp_path):
 
 
 def test_sources_without_an_answer(tmp_path):
-    bad = float_model(tmp_path / "m.onnx", CNN.replace("p = MaxPool<", "p = AveragePool<pads = [1, 1, 0, 0], "))
+    bad = float_model(
+        tmp_path / "m.onnx",
+        CNN.replace(POOL, "p = AveragePool<kernel_shape = [6, 6], pads = [3, 3, 2, 2]>"),
+    )
     assert_refused(call("engine"), "SOURCE must be a network, not engine")
     assert_refused(call("digits"), "SOURCE must be a network, not the layer digits")
     assert_refused(call("digits-cnn", "--data", tmp_path / "x.npz"), "data cannot be used with digits-cnn")

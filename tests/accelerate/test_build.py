@@ -20,7 +20,7 @@ from systoliq.design import open_source
 from systoliq.design.digits_cnn import INT8_MODEL
 
 from ..cli.refused import assert_refused
-from ..quantize.float_models import CNN, float_model, images
+from ..quantize.float_models import CNN, POOL, float_model, images
 
 ONE = """c = Conv<kernel_shape = [3, 3]>(x, w, b)  r = Relu(c)  a = GlobalAveragePool(r)
     f = Flatten(a)  [fc] y = Gemm<transB = 1>(f, u, d)"""
@@ -173,7 +173,10 @@ def test_too_many_images_are_refused_before_anything_is_emitted(tmp_path):
 
 
 def test_a_float_model_that_is_no_network(tmp_path):
-    float_model(tmp_path / "m.onnx", CNN.replace("p = MaxPool<", "[pool] p = AveragePool<pads = [1, 1, 0, 0], "))
+    float_model(
+        tmp_path / "m.onnx",
+        CNN.replace(POOL, "[pool] p = AveragePool<kernel_shape = [6, 6], pads = [3, 3, 2, 2]>"),
+    )
     np.savez(tmp_path / "x.npz", x=images())
     result = run(tmp_path)
     assert result.exit_code == 2

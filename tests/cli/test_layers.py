@@ -59,7 +59,7 @@ def test_a_stage_without_hardware(call, tmp_path):
     path = quantized(tmp_path, branches())
     (pool,) = (node.name for node in branches().nodes if node.op_type == "AveragePool")
     reason = (
-        f"node '{pool}': all windows must count the same number of pixels, not 4 to 9: count_include_pad must be 1 "
+        f"node '{pool}': all windows must count the same number of pixels, not 9 to 36: count_include_pad must be 1 "
         "where there are pads, and ceil_mode 0"
     )
     check(call, path, [reason], tmp_path)
@@ -72,7 +72,7 @@ def test_all_stages_without_hardware_have_a_line(call, tmp_path):
     net.relu()
     pools = []
     for _ in range(2):
-        net.add("AveragePool", kernel_shape=[2, 2], pads=[1, 1, 0, 0])
+        net.add("AveragePool", kernel_shape=[6, 6], pads=[3, 3, 2, 2])
         pools.append(net.nodes[-1].name)
     net.conv(4, 4, (1, 1))
     result = call("layers", quantized(tmp_path, net))

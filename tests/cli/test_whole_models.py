@@ -287,9 +287,9 @@ def test_a_single_convolution_is_a_network(call, tmp_path):
 
 def test_explore_refuses_what_no_plan_builds(call, tmp_path):
     """An average of windows that count different numbers of pixels, as `emit` has it."""
-    nodes = f"{CONV} h = AveragePool<kernel_shape = [2, 2], pads = [1, 1, 0, 0]>(fb) y = QuantizeLinear(h, s, z)"
+    nodes = f"{CONV} h = AveragePool<kernel_shape = [6, 6], pads = [3, 3, 2, 2]>(fb) y = QuantizeLinear(h, s, z)"
     path = write(tmp_path / "m.onnx", f"g ({IMAGE}) => (uint8[1, 4, 5, 5] y) {{ {nodes} }}", CONSTANTS)
-    reason = "all windows must count the same number of pixels, not 1 to 4: count_include_pad must be 1 where there are"
+    reason = "all windows must count the same number of pixels, not 9 to 25: count_include_pad must be 1 where"
     assert_refused(call("emit", path, "--out", tmp_path / "out"), reason)
     assert_refused(call("explore", path, "--require", "throughput=1000"), reason)
 

@@ -8,8 +8,9 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
-CNN = """c = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(x, w, b)  n = BatchNormalization(c, g, h, m, v)
-    r = Relu(n)  p = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(r)
+POOL = "p = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>"
+CNN = f"""c = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(x, w, b)  n = BatchNormalization(c, g, h, m, v)
+    r = Relu(n)  {POOL}(r)
     a = GlobalAveragePool(p)  f = Flatten(a)  [fc] y = Gemm<transB = 1>(f, u, d)"""
 
 

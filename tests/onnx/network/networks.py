@@ -138,7 +138,7 @@ def branches(*, averaged: bool = True) -> Builder:
     gated = net.last
     net.add("Concat", gated, low, axis=1)
     pool = "AveragePool" if averaged else "MaxPool"
-    net.add(pool, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    net.add(pool, kernel_shape=[6, 6], strides=[2, 2], pads=[3, 3, 2, 2])
     net.conv(12, 4, (1, 1))
     net.add("Transpose", perm=[0, 2, 3, 1])
     net.add("Reshape", net.last, net.constant(np.array([1, 64])))

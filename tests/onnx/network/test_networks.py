@@ -87,7 +87,7 @@ def test_what_the_nodes_of_a_network_are(tmp_path):
     assert [node.kind for node in network.nodes] == [
         "convolution 3 x 3, 3 -> 6", "maximum of 2 x 2 / 2", "convolution 1 x 1, 6 -> 6",
         "convolution 3 x 3, 2 apart, 6 -> 6 in 2 groups", "table", "table", "nearest pixels", "addition",
-        "multiplication", "concatenation of 2", "average of 3 x 3 / 2, in float32", "convolution 1 x 1, 12 -> 4",
+        "multiplication", "concatenation of 2", "average of 6 x 6 / 2, in float32", "convolution 1 x 1, 12 -> 4",
         "transpose", "reshape", "dense 64 -> 5",
     ]  # fmt: skip
     fork = network.nodes[0].output.name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from systoliq.design import NetworkDesign
 from systoliq.design.network.reasons import check_stages
 from systoliq.golden.network import WindowedAverage
 from systoliq.onnx import read_network
@@ -56,3 +57,40 @@ def test_hardware_takes_every_size(equal, tmp_path):
     for size in SIZES:
         compared(tmp_path, size, "int8", equal, rng, 8)
         check_stages(read_network(tmp_path / "model.onnx"))
+
+
+EDGES = {  # image, attributes, averages
+    "a pad of one, as Inception has it": ((6, 5), "kernel_shape = [3, 3], pads = [1, 1, 1, 1]", 9),
+    "strides": ((7, 8), "kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1]", 6),
+    "one side": ((4, 5), "kernel_shape = [2, 2], pads = [1, 1, 0, 0]", 4),
+    "columns alone": ((3, 6), "kernel_shape = [1, 3], pads = [0, 1, 0, 1]", 3),
+    "SAME_UPPER": ((5, 5), 'kernel_shape = [2, 2], auto_pad = "SAME_UPPER"', 4),
+    "ceil_mode": ((6, 6), "kernel_shape = [3, 3], strides = [2, 2], ceil_mode = 1", 4),
+}
+
+
+def edges(tmp_path, name, *, batch=20):
+    image, attributes, _ = EDGES[name]
+    constants = {"as": np.float32(0.02), "az": np.int8(3), "ys": np.float32(0.0171), "yz": np.int8(-5)}
+    body = f"fa = DequantizeLinear(a, as, az) f = AveragePool<{attributes}>(fa) y = QuantizeLinear(f, ys, yz)"
+    head = f"g (int8[{batch}, 3, {image[0]}, {image[1]}] a) => (int8[{batch}, 3, r, c] y)"
+    path = write(tmp_path / "model.onnx", f"{head} {{ {body} }}", constants, opset=19)
+    a = np.random.default_rng(3).integers(-128, 128, (batch, 3, *image)).astype(np.int8)
+    return path, {"a": a}
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_windows_that_count_fewer_pixels_at_the_edges(name, tmp_path):
+    """One average for each part of the image, all of which are hardware."""
+    path, inputs = edges(tmp_path, name)
+    network = read_network(path)
+    assert check(path, network, inputs)[0] > 0
+    assert sum(isinstance(node, WindowedAverage) for node in network.nodes) == EDGES[name][2]
+    check_stages(network)
+
+
+@pytest.mark.simulator
+def test_edges_in_verilog(tmp_path):
+    path, inputs = edges(tmp_path, "one side", batch=2)
+    found = NetworkDesign(read_network(path)).simulate(inputs=inputs, stalls=0.3, simulator="icarus")
+    assert found.passed

@@ -22,6 +22,7 @@ from systoliq.golden.network import (
 )
 
 from ..node import NotTakenError, attribute, label
+from .parts import averages_by_parts
 from .quantizers import named, numbers_of, of_format, operand, result
 from .reader import Reader
 from .rows import as_image, lowered
@@ -274,6 +275,7 @@ def _average(reader: Reader, node: NodeProto, x: Tensor) -> tuple[tuple[int, ...
         raise NotTakenError("ceil_mode must be 0 where count_include_pad is 1, not 1: what is counted would be unclear")
 
     def make(y: Tensor) -> tuple[Node, ...]:
-        return (WindowedAverage(name=named(node), inputs=(image,), output=y, window=window, counts_padding=counts),)
+        whole = WindowedAverage(name=named(node), inputs=(image,), output=y, window=window, counts_padding=counts)
+        return averages_by_parts(whole)
 
     return lowered(node, x, (*image.shape[:2], *window.positions(image.shape[2:])), make)
