@@ -75,7 +75,7 @@ def main() -> None:
         data = Path(folder) / "data.npz"
         np.savez(data, a=a, y=layer.golden(a))
         here = Path(__file__).resolve()
-        results = simulation.run(here.stem, env={DATA: str(data)}, python_path=[here.parent]).check()
+        results = simulation.run(here, env={DATA: str(data)}).check()
     print(f"passed: {', '.join(results.tests)} in {results.seconds:.1f} s; log: {results.log}")
 
 

@@ -41,10 +41,7 @@ APART = {"mutants": {"verify"}, "prove": set(), "verify": set()}  # import no mo
 CHECKING = {"accelerate", "cli", "signoff"}  # may import those of APART
 MOST_PARAMETERS = 8
 MORE_PARAMETERS = {  # functions that take more, and why
-    "sim/systoliq/sim/engine/engine.py: Engine.qlinear_matmul": "the inputs of ONNX's operator",
-    "build/systoliq/synth/flow.py: synthesize": "options of one simulation or synthesis",
-    "build/systoliq/design/layer/design.py: LayerDesign.simulate": "options of one simulation",
-    "sim/systoliq/sim/simulation.py: Simulation.run": "options of one simulation",
+    "build/systoliq/design/layer/design.py: LayerDesign.simulate": "three operands, and six options of all kinds",
 }
 
 

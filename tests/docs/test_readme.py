@@ -130,6 +130,13 @@ def test_links_and_pictures_of_the_readme_exist():
             assert target.startswith("https://") or (ROOT / target).exists(), f"{path.name}: {target}"
 
 
+def test_files_that_contributing_names_exist():
+    named = re.findall(r"`([\w/]+/[\w/.*]+)`", (ROOT / "CONTRIBUTING.md").read_text())
+    real = [name for name in named if not re.search(r"\b(NAME|CELL)\b", name)]
+    assert len(real) > 30
+    assert [name for name in real if not list(ROOT.glob(name))] == []
+
+
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/getting_started.md"])
 def test_the_packages_of_the_system_are_complete(name):
     assert f"apt-get install {APT}" in (ROOT / name).read_text()

@@ -175,9 +175,8 @@ def test_at_the_edge(simulator, config, case):
     }
     (folder / "case.pickle").write_bytes(pickle.dumps(content))
     small.simulation.run(
-        "faults_bench",
+        Path(__file__).parent / "faults_bench.py",
         testcase=case,
         env={"SYSTOLIQ_FAULTS": str(folder)},
-        python_path=[Path(__file__).parent],
         directory=folder,
     ).check()

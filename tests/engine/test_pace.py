@@ -112,9 +112,8 @@ def run(hardware, jobs, waits, *, pause, seed):
     folder = run_directory()
     (folder / "case.pickle").write_bytes(pickle.dumps(case | {"status": registers.register("STATUS").offset}))
     hardware.simulation.run(
-        "pace_bench",
+        Path(__file__).parent / "pace_bench.py",
         env={"SYSTOLIQ_PACE": str(folder)},
-        python_path=[Path(__file__).parent],
         directory=folder,
         seed=seed,
     ).check()

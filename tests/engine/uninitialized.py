@@ -40,4 +40,4 @@ class OnKeptBytes(Simulation):
     """A simulation whose receiver ignores bytes without `tkeep`, which may be undefined."""
 
     def run(self, test_module, **options):
-        return super().run("kept_bench", python_path=[Path(__file__).parent], **options)
+        return super().run(Path(__file__).parent / "kept_bench.py", **options)

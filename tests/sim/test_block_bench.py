@@ -23,7 +23,7 @@ def run(verilog, top, simulator, folder, test):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SimulatorWarning)
         simulation = build(verilog, top, simulator)
-    results = simulation.run("block_bench", python_path=[HERE], env={"BLOCK_BENCH": str(folder)}, directory=folder)
+    results = simulation.run(HERE / "block_bench.py", env={"BLOCK_BENCH": str(folder)}, directory=folder)
     assert results.check().tests == (f"block_bench.{test}", "block_bench.what_is_wrong_is_said")
 
 
@@ -63,7 +63,7 @@ def test_streams_of_an_engine(simulator, tmp_path):
     a, b = generator.integers(-128, 128, (3, 5)).astype(np.int8), generator.integers(-128, 128, (5, 3)).astype(np.int8)
     (job,) = engine.plan_matmul_integer(a, b).jobs
     leave_work(tmp_path, [engine.prepare(job)])
-    results = engine.simulation.run("block_bench", python_path=[HERE], env={"BLOCK_BENCH": str(tmp_path)})
+    results = engine.simulation.run(HERE / "block_bench.py", env={"BLOCK_BENCH": str(tmp_path)})
     assert results.check().tests == ("block_bench.engine", "block_bench.what_is_wrong_is_said")
     data = (tmp_path / "y.bin").read_bytes()[: job.m * job.n * 4]
     y = EnginePacking(config).unpack_y(data, job.m, job.n, np.dtype(np.int32))

@@ -20,7 +20,7 @@ NAMED = {"ONLY_WHEN_NAMED": "1"}
 
 
 def run(simulation, *, directory, **options):
-    return simulation.run("counter_bench", python_path=[HERE], directory=directory, **options)
+    return simulation.run(HERE / "counter_bench.py", directory=directory, **options)
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def test_waves_have_a_known_form(simulator, tmp_path):
 
 def test_the_current_directory_stays_clean(counter, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    results = counter.run("counter_bench", python_path=[HERE])
+    results = counter.run(HERE / "counter_bench.py")
     assert results.passed
     assert list(tmp_path.iterdir()) == []
 

@@ -271,11 +271,11 @@ def test_what_does_not_fit_the_cell_is_named() -> None:
 @pytest.mark.skipif(importlib.util.find_spec("pyosys") is None, reason="the extra synth is not installed")
 def test_an_array_of_them_is_placed_and_routed() -> None:
     from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
-    from systoliq.synth import synthesize
+    from systoliq.synth import Block, synthesize
 
     def report(depth: int, cells: str) -> tuple[int, int]:
         config = ArrayConfig(rows=1, cols=2, depth=depth, cells=cells)
-        found = synthesize(AxiBareArray(BareArray(config)), "array", "ecp5-25k", seeds=(1,))
+        found = synthesize(Block(component=AxiBareArray(BareArray(config)), name="array"), "ecp5-25k", seeds=(1,))
         assert found.untimed == (("ALU54B",) if cells == "ecp5-alu" else ())
         return found.lut_sites, found.dsp
 

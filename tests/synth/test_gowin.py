@@ -11,7 +11,7 @@ from systoliq.design import LayerDesign, LayerOptions
 from systoliq.design.sources import resnet8_fc_layer
 from systoliq.errors import InputError
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
-from systoliq.synth import DoesNotFitError, netlist_sources, open_target, synthesize
+from systoliq.synth import Block, DoesNotFitError, netlist_sources, open_target, synthesize
 
 TARGETS = ("gowin-gw2a18", "gowin-gw1nr9")
 
@@ -27,8 +27,8 @@ pytestmark = [
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_report_of_an_array(target: str) -> None:
-    array = AxiBareArray(BareArray(ArrayConfig(rows=2, cols=2)))
-    report = synthesize(array, "array", target, seeds=(1,), macs_per_cycle=4)
+    array = Block(component=AxiBareArray(BareArray(ArrayConfig(rows=2, cols=2))), name="array")
+    report = synthesize(array, target, seeds=(1,))
     assert (report.dsp, report.ram, report.open_ports) == (4, 0, 0)
     assert report.fmax_mhz is not None
     assert report.fmax_mhz > 150
@@ -44,9 +44,9 @@ def test_block_ram_of_a_netlist_has_no_model() -> None:
 
 
 def test_multipliers_are_counted_in_those_of_nine_bits() -> None:
-    wide = AxiBareArray(BareArray(ArrayConfig(rows=7, cols=7)))
+    wide = Block(component=AxiBareArray(BareArray(ArrayConfig(rows=7, cols=7))), name="array")
     with pytest.raises(DoesNotFitError, match="needs 49 DSP blocks where there are 40"):
-        synthesize(wide, "array", "gowin-gw1nr9", seeds=(1,))
+        synthesize(wide, "gowin-gw1nr9", seeds=(1,))
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -11,7 +11,7 @@ import pytest
 from systoliq.design import ArrayDesign, ArrayOptions
 from systoliq.errors import SynthesisError
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
-from systoliq.synth import synthesize
+from systoliq.synth import Block, synthesize
 from systoliq.synth.families import FAMILIES
 
 pytest.importorskip("pyosys", reason="the extra synth is not installed: pip install 'systoliq[synth]'")
@@ -38,8 +38,8 @@ def test_netlist_computes_what_the_design_does(simulator: str, cells: dict[str, 
 def test_report_of_an_array(target: str) -> None:
     if importlib.util.find_spec(PLACERS[target]) is None:
         pytest.skip(f"{PLACERS[target].replace('_', '-')} is not installed: pip install 'systoliq[synth]'")
-    array = AxiBareArray(BareArray(ArrayConfig(rows=2, cols=2)))
-    report = synthesize(array, "array", target, seeds=(1,), macs_per_cycle=4)
+    array = Block(component=AxiBareArray(BareArray(ArrayConfig(rows=2, cols=2))), name="array")
+    report = synthesize(array, target, seeds=(1,))
     assert (report.dsp, report.ram, report.open_ports) == (4 if target == "nexus-40k" else 0, 0, 0)
     assert report.fmax_mhz is not None
     assert report.fmax_mhz > (180 if target == "nexus-40k" else 50)

@@ -27,7 +27,7 @@ needs_sta = pytest.mark.skipif(shutil.which("sta") is None, reason=opensta.BRING
 
 @needs_osu018
 def test_osu018() -> None:
-    report = synthesize(bare_array("portable", **SMALL), "array", "osu018", macs_per_cycle=1)
+    report = synthesize(bare_array("portable", **SMALL), "osu018")
     assert report.area is not None
     assert report.gates is not None
     assert 50 < report.ff < 200
@@ -43,7 +43,7 @@ def test_osu018() -> None:
 @needs_osu018
 @needs_sta
 def test_time_from_register_to_register() -> None:
-    report = synthesize(bare_array("portable", **SMALL), "array", "osu018", mhz=300)
+    report = synthesize(bare_array("portable", **SMALL), "osu018", mhz=300)
     path = report.critical_path
     assert path is not None
     assert report.fmax_mhz is not None
@@ -59,7 +59,7 @@ def test_time_from_register_to_register() -> None:
 @needs_sta
 def test_a_clock_that_is_asked_for_sizes_gates() -> None:
     array = bare_array("portable", rows=2, cols=2)
-    slow, fast = (synthesize(array, "array", "osu018", mhz=mhz) for mhz in (50, 400))
+    slow, fast = (synthesize(array, "osu018", mhz=mhz) for mhz in (50, 400))
     assert slow.area is not None
     assert fast.area is not None
     assert slow.area < fast.area
@@ -69,13 +69,13 @@ def test_a_clock_that_is_asked_for_sizes_gates() -> None:
 @needs_osu018
 def test_without_opensta(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("systoliq.synth.flow.find_sta", lambda: None)
-    report = synthesize(bare_array("portable", **SMALL), "array", "osu018")
+    report = synthesize(bare_array("portable", **SMALL), "osu018")
     assert (report.fmax_mhz, report.critical_path, report.met) == (None, None, None)
     assert report.area is not None
 
 
 def test_gates_as_peers_are_counted() -> None:
-    report = synthesize(bare_array("portable", rows=2, cols=2), "array", "cmos4", macs_per_cycle=4)
+    report = synthesize(bare_array("portable", rows=2, cols=2), "cmos4")
     assert report.area is None
     assert report.gates_per_mac is not None
     assert 900 < report.gates_per_mac < 1500

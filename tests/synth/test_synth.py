@@ -20,7 +20,7 @@ from systoliq.design.sources import open_source, resnet8_fc_layer
 from systoliq.golden.formats import IntFormat
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
 from systoliq.package import make_package
-from systoliq.synth import DoesNotFitError, netlist_sources, open_target, synthesize
+from systoliq.synth import Block, DoesNotFitError, netlist_sources, open_target, synthesize
 
 pytestmark = [
     pytest.mark.slow,
@@ -28,12 +28,14 @@ pytestmark = [
 ]
 
 
-def bare_array(cells: str, **size: Any) -> AxiBareArray:
-    return AxiBareArray(BareArray(ArrayConfig(cells=cells, **size)))
+def bare_array(cells: str, **size: Any) -> Block:
+    config = ArrayConfig(cells=cells, **size)
+    component = AxiBareArray(BareArray(config))
+    return Block(component=component, name="array", cells=cells, macs_per_cycle=config.macs_per_cycle)
 
 
 def test_report_of_an_ecp5_array() -> None:
-    report = synthesize(bare_array("ecp5", rows=2, cols=2), "array", "ecp5-25k", seeds=(1,), macs_per_cycle=4)
+    report = synthesize(bare_array("ecp5", rows=2, cols=2), "ecp5-25k", seeds=(1,))
     figures = report.as_json()
     assert figures["dsp"] == 4
     assert figures["ram"] == 0
@@ -44,18 +46,18 @@ def test_report_of_an_ecp5_array() -> None:
 
 def test_what_does_not_fit_is_named() -> None:
     with pytest.raises(DoesNotFitError, match="needs 36 DSP blocks where there are 28"):
-        synthesize(bare_array("ecp5", rows=6, cols=6), "array", "ecp5-25k", seeds=(1,))
+        synthesize(bare_array("ecp5", rows=6, cols=6), "ecp5-25k", seeds=(1,))
 
 
 def test_unknown_targets_are_named() -> None:
     with pytest.raises(ValueError, match="target must be one of ecp5-25k"):
-        synthesize("", "array", "spartan")
+        synthesize(bare_array("portable"), "spartan")
 
 
 def test_ports_beyond_the_pins_are_left_open() -> None:
     few = {"accumulator_bits": 8, "a": IntFormat.parse("int4"), "b": IntFormat.parse("int4")}
-    assert synthesize(bare_array("ice40", **few), "array", "ice40-up5k", seeds=(1,)).open_ports == 0
-    report = synthesize(bare_array("ice40", depth=2), "array", "ice40-up5k", seeds=(1,))
+    assert synthesize(bare_array("ice40", **few), "ice40-up5k", seeds=(1,)).open_ports == 0
+    report = synthesize(bare_array("ice40", depth=2), "ice40-up5k", seeds=(1,))
     assert report.open_ports > 39
     assert report.dsp == 1  # two products
     assert report.fmax_mhz is not None
@@ -63,14 +65,14 @@ def test_ports_beyond_the_pins_are_left_open() -> None:
 
 
 def test_an_ice40_cell_accumulates() -> None:
-    report = synthesize(bare_array("ice40"), "array", "ice40-up5k", seeds=(1,))
+    report = synthesize(bare_array("ice40"), "ice40-up5k", seeds=(1,))
     assert (report.dsp, report.carries) == (1, 0)
 
 
 @pytest.mark.parametrize(("target", "dsp"), [("ice40-hx8k", 0), ("xilinx-xc7", 1), ("xilinx-xcup", 1), ("generic", 0)])
 def test_other_targets(target: str, dsp: int) -> None:
     size = {"rows": 1, "cols": 1, "accumulator_bits": 24}
-    report = synthesize(bare_array("portable", **size), "array", target, seeds=(1,), macs_per_cycle=1)
+    report = synthesize(bare_array("portable", **size), target, seeds=(1,))
     assert report.dsp == dsp
     assert report.ff > 30
     assert (report.lut_sites > 0) == (target != "generic")
@@ -124,13 +126,13 @@ def test_area_in_the_cells_of_a_liberty_file(tmp_path: Path) -> None:
     file = tmp_path / "small.lib"
     file.write_text(liberty())
     array = bare_array("portable", rows=1, cols=1, accumulator_bits=24)
-    report = synthesize(array, "array", "generic", liberty=file)
+    report = synthesize(array, "generic", liberty=file)
     assert report.area is not None
     assert report.gates is not None
     assert report.gates < report.area < 6 * report.gates
     assert report.ff > 30
     with pytest.raises(ValueError, match="liberty cannot be used with ice40-up5k"):
-        synthesize("", "array", "ice40-up5k", liberty=file)
+        synthesize(bare_array("portable"), "ice40-up5k", liberty=file)
 
 
 def call(*arguments: object) -> Result:

@@ -22,7 +22,7 @@ from systoliq.hw.requantizer import Requantizer, RequantizerConfig
 
 from ..design import EngineDesign, LayerOptions
 from ..design.sources import resnet8_fc_layer
-from ..synth.flow import DoesNotFitError, synthesize
+from ..synth.flow import Block, DoesNotFitError, synthesize
 from ..synth.report import SynthReport
 
 __all__ = ["DESIGNS", "measure", "replace_table", "table"]
@@ -121,7 +121,7 @@ def _dma_engine(config: EngineConfig, bus_bits: int) -> Row:
     """An engine behind masters."""
 
     def make() -> tuple[DmaEngine, int]:
-        return DmaEngine(config, bus_bytes=bus_bits // 8), config.rows * config.cols * config.depth
+        return DmaEngine(config, bus_bytes=bus_bits // 8), config.macs_per_cycle
 
     return Row(target="ecp5-85k", cells=config.cells, make=make)
 
@@ -223,7 +223,8 @@ def measure(names: Sequence[str], seeds: Sequence[int], say: Callable[[str], Non
         component, macs = row.make()
         module = "".join(character if character.isalnum() else "_" for character in name)
         try:
-            report = synthesize(component, module, row.target, seeds=seeds, macs_per_cycle=macs, cells=row.cells)
+            block = Block(component=component, name=module, cells=row.cells, macs_per_cycle=macs)
+            report = synthesize(block, row.target, seeds=seeds)
         except DoesNotFitError as error:
             say(f"{name}: {error}")
             continue

@@ -219,10 +219,7 @@ class Design(ABC):
         """Synthesize for `target`, and place and route if supported; see `synth.synthesize`."""
         from ..synth import synthesize
 
-        return synthesize(
-            self.verilog, self.name, target, seeds=seeds, macs_per_cycle=self.macs_per_cycle, cells=self.cells, mhz=mhz,
-            liberty=liberty, part_of=self.part_of, progress=progress,
-        )  # fmt: skip
+        return synthesize(self, target, seeds=seeds, mhz=mhz, liberty=liberty, progress=progress)
 
     @property
     def part_of(self) -> Callable[[str], str] | None:

@@ -72,10 +72,8 @@ class MeasuredSynthesizer:
 
     def _synthesize(self, design: Design, target: Target, seeds: Sequence[int]) -> SynthReport:
         try:
-            return synthesize(
-                design.verilog, design.name, target, seeds=tuple(seeds), macs_per_cycle=design.macs_per_cycle,
-                cells=design.cells, mhz=self.mhz, liberty=self._file(target), blocks=False,
-            )  # fmt: skip
+            liberty = self._file(target)
+            return synthesize(design, target, seeds=tuple(seeds), mhz=self.mhz, liberty=liberty, breakdown=False)
         except DoesNotFitError as error:
             raise InputError(str(error)) from error
 

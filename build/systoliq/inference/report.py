@@ -59,7 +59,7 @@ class StepReport(Figures):
         onnxruntime.
         """
         macs = sum(operation.multiply_accumulates for operation in asked.operations)
-        whole = figures.cycles * config.rows * config.cols * config.depth
+        whole = figures.cycles * config.macs_per_cycle
         return cls(
             **{field.name: getattr(figures, field.name) for field in dataclasses.fields(Figures)},
             name=name,

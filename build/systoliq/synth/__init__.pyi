@@ -1,4 +1,5 @@
 from .flow import (
+    Block,
     DoesNotFitError,
     SynthesisError,
     synthesize,
@@ -20,6 +21,7 @@ from .targets import (
 __all__ = [
     "NETLISTS",
     "TARGETS",
+    "Block",
     "CriticalPath",
     "DoesNotFitError",
     "SynthReport",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from amaranth.lib import wiring
 
@@ -30,42 +31,77 @@ from .targets import open_target
 from .tools import find_nextpnr, find_yosys
 from .yosys import cell_figures, mapped_apart, netlist_to_place, run_blocks, run_yosys, top_of, without_initial_values
 
-__all__ = ["DoesNotFitError", "SynthesisError", "check_fit", "synthesize", "synthesized"]
+__all__ = ["Block", "DoesNotFitError", "SynthesisError", "Synthesizable", "check_fit", "synthesize", "synthesized"]
 
 _FORMAT = "10"  # version of the cached content
 _RESOURCES = [("lut_sites", "LUTs"), ("ff", "registers"), ("dsp", "DSP blocks"), ("ram", "memory blocks")]
 
 
+class Synthesizable(Protocol):
+    """The properties of a design that synthesis and its report need, as `systoliq.design.Design` has them."""
+
+    @property
+    def name(self) -> str:
+        """Name of the top module."""
+
+    @property
+    def verilog(self) -> str:
+        """Verilog with the module `name` as its top."""
+
+    @property
+    def cells(self) -> str:
+        """Set of cells, for the report."""
+
+    @property
+    def macs_per_cycle(self) -> int:
+        """Multiply-accumulates per cycle, for the report."""
+
+    @property
+    def part_of(self) -> Callable[[str], str] | None:
+        """Callable that returns the part in which the cell of a name lies, for the report's `parts`; None if there is
+        one part.
+        """
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """A component that is no `Design`, such as a single block, as a `Synthesizable`."""
+
+    component: wiring.Component
+    name: str
+    cells: str = "portable"
+    macs_per_cycle: int = 1
+    part_of: None = None
+
+    @functools.cached_property
+    def verilog(self) -> str:
+        """The component's Verilog."""
+        return emit_verilog(self.component, self.name)
+
+
 def synthesize(
-    design: wiring.Component | str,
-    name: str,
+    design: Synthesizable,
     target: str | Target,
     *,
     seeds: Sequence[int] = (1, 2, 3),
-    macs_per_cycle: int = 1,
-    cells: str = "portable",
     mhz: float | None = None,
     liberty: Path | None = None,
-    part_of: Callable[[str], str] | None = None,
-    blocks: bool = True,
+    breakdown: bool = True,
     progress: Callable[[str], None] | None = None,
 ) -> SynthReport:
-    """Synthesize `design`, a component or its Verilog, as module `name`, and place and route it where that is possible.
+    """Synthesize `design`, and place and route it where that is possible.
 
     Parameters
     ----------
     seeds
         for nextpnr's placer; each is a separate run.
-    macs_per_cycle, cells
-        of the design, for the report.
     mhz
         the frequency to request from nextpnr, or from the mapping to standard cells (default: the target's).
     liberty
         a Liberty file with the cells to use; for the target `generic` only.
-    part_of
-        the part of the design that a cell of this name lies in, for the report's `parts`.
-    blocks
-        whether standard cells are also counted module by module, which takes about the same time again.
+    breakdown
+        False leaves out the figures of parts, and of standard cells the counts by module, which take about the same
+        time again.
     progress
         called with the name of each stage that takes time.
 
@@ -80,7 +116,7 @@ def synthesize(
     asked = target.mhz if mhz is None else mhz
     say = progress or (lambda stage: None)
     started = time.monotonic()
-    verilog = design if isinstance(design, str) else emit_verilog(design, name)
+    verilog, name = design.verilog, design.name
     folder = synthesized(verilog, name, target, library=library, mhz=asked, progress=say)
     figures = cell_figures(folder)
     placement = _Placement(mhz=asked if target.place or library else 0.0)
@@ -90,9 +126,9 @@ def synthesize(
         check_fit(figures, target)
         placement = _place(folder, figures["pins"], target, seeds, asked, say)
         figures |= site_figures(placement.reports[0], target.family)
-    modules = _blocks(verilog, name, target, library, asked, say) if library is not None and blocks else {}
-    report = _report(figures, target, placement, seeds, name=name, cells=cells, macs_per_cycle=macs_per_cycle)
-    parts = figures_of_parts(folder, part_of) if part_of else {}
+    modules = _blocks(verilog, name, target, library, asked, say) if library is not None and breakdown else {}
+    report = _report(figures, target, placement, seeds, design)
+    parts = figures_of_parts(folder, design.part_of) if breakdown and design.part_of else {}
     return dataclasses.replace(report, parts=parts, blocks=modules, seconds=round(time.monotonic() - started, 1))
 
 
@@ -156,18 +192,15 @@ def _report(
     target: Target,
     placement: _Placement,
     seeds: Sequence[int],
-    *,
-    name: str,
-    cells: str,
-    macs_per_cycle: int,
+    design: Synthesizable,
 ) -> SynthReport:
     """The report, without its seconds, from the figures of the netlist and what place and route found."""
     reports, typical = placement.reports, placement.typical
     return SynthReport(
-        name=name,
+        name=design.name,
         target=target.name,
-        cells=cells,
-        macs_per_cycle=macs_per_cycle,
+        cells=design.cells,
+        macs_per_cycle=design.macs_per_cycle,
         lut_sites=int(figures["lut_sites"]),
         ff=int(figures["ff"]),
         dsp=int(figures["dsp"]),

@@ -21,7 +21,7 @@ def execute(
     directory: Path,
     log: Path,
     timeout: float | None,
-    on_line: Callable[[str], None] | None,
+    on_line: Callable[[str], None] | None = None,
     pass_fds: Sequence[int] = (),
 ) -> int:
     """Run a simulation to its end, its output going to the log; give its exit status. `pass_fds`: as of `Popen`."""

@@ -11,7 +11,7 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -46,16 +46,14 @@ class Simulation:
 
     def run(
         self,
-        test_module: str,
+        test_module: str | Path,
         *,
         testcase: str | Sequence[str] | None = None,
         env: Mapping[str, str] | None = None,
         waves: Path | None = None,
         seed: int = 0,
-        python_path: Sequence[Path] = (),
         directory: Path | None = None,
         timeout: float | None = None,
-        on_line: Callable[[str], None] | None = None,
         pass_fds: Sequence[int] = (),
     ) -> Results:
         """Run a cocotb test module in a separate process.
@@ -63,10 +61,12 @@ class Simulation:
         Parameters
         ----------
         test_module
-            dotted name, imported inside the simulator, which sees this process's `sys.path` after `python_path`.
-        testcase names of the tests to run; all of them where it is None. A parametrized test is named
-            `test/name=value`; the bare name selects all variants.
-        env variables for the test module, in addition to this process's environment.
+            dotted name or file. The simulator sees this process's `sys.path`, and the folder of a file before it.
+        testcase
+            names of the tests to run; default: all. A parametrized test is named `test/name=value`; the bare name
+            selects all variants.
+        env
+            variables for the test module, in addition to this process's environment.
         waves
             file for the trace: `.vcd`, or `.fst` under Icarus. The simulation must have been built with waves.
         seed
@@ -76,30 +76,31 @@ class Simulation:
             in the cache that is removed after two days.
         timeout
             seconds after which the simulation is ended with a `SimulationError`.
-        on_line
-            called with each line that the simulation prints.
         pass_fds
             open files of this process that the test module sees under the same numbers.
 
         Raises
         ------
         SimulationError
-            where the run gave no results: a crash, a test module that cannot be imported, no such test case.
+            if the run gave no results: a crash, a test module that cannot be imported, no such test case.
             Failed tests are results, not errors: see `Results.check`.
         """
         if waves is not None:
             self._check_waves(waves)
+        module, folders = (
+            (test_module.stem, [test_module.parent]) if isinstance(test_module, Path) else (test_module, [])
+        )
         directory = (directory or run_directory()).absolute()
         directory.mkdir(parents=True, exist_ok=True)
         log, results = directory / "simulation.log", directory / "results.xml"
         results.unlink(missing_ok=True)
         self._bring_memories(directory)
-        variables = _environment(self, test_module, results, python_path, seed) | _filter(testcase) | dict(env or {})
+        variables = _environment(self, module, results, folders, seed) | _filter(testcase) | dict(env or {})
         started = time.monotonic()
-        status = execute(self._command(waves, seed), variables, directory, log, timeout, on_line, pass_fds)
+        status = execute(self._command(waves, seed), variables, directory, log, timeout, pass_fds=pass_fds)
         seconds = time.monotonic() - started
 
-        tests, failures = self._results(results, test_module, testcase, status, log)
+        tests, failures = self._results(results, module, testcase, status, log)
         return Results(tests=tests, failures=failures, seconds=seconds, log=log)
 
     def _bring_memories(self, directory: Path) -> None:
@@ -152,7 +153,7 @@ class Simulation:
 
 
 def _environment(
-    simulation: Simulation, test_module: str, results: Path, python_path: Sequence[Path], seed: int
+    simulation: Simulation, test_module: str, results: Path, folders: Sequence[Path], seed: int
 ) -> dict[str, str]:
     """Set what cocotb reads."""
     foreign = ("COCOTB_TEST", "COCOTB_LIST_TESTS", "COCOTB_RANDOM", "GPI_USERS", "PYGPI_USERS", "PYTEST_")
@@ -166,7 +167,7 @@ def _environment(
         "TOPLEVEL_LANG": "verilog",
         "GPI_USERS": f"{libpython};{cocotb_tools.config.pygpi_entry_point()}",
         "PYGPI_PYTHON_BIN": sys.executable,
-        "PYTHONPATH": os.pathsep.join([*(str(Path(path).absolute()) for path in python_path), *_import_path()]),
+        "PYTHONPATH": os.pathsep.join([*(str(folder.absolute()) for folder in folders), *_import_path()]),
     }
     variables.setdefault("COCOTB_ANSI_OUTPUT", "0")  # the log is a file
     variables.setdefault("COCOTB_REWRITE_ASSERTION_FILES", _rewritten(test_module))

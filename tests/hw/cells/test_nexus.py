@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from amaranth.hdl import Const, signed
 
-from systoliq.hw.cells.nexus import PRODUCTS, WIDTH, multaddsub9x9wide
+from systoliq.hw.mac.nexus import PRODUCTS, WIDTH, multaddsub9x9wide
 
 from ..bench import traces, with_models
 from .cell_bench import Cell, random_lines

@@ -154,14 +154,13 @@ def study(products: Sequence[Product], name: str, config: EngineConfig) -> Figur
             a_words += count * shape.a_words
             b_words += count * shape.b_words
             y += count * shape.m * shape.n
-    per_cycle = config.rows * config.cols * config.depth
     return Figures(
         network=products[0].network,
         engine=name,
         jobs=jobs,
         macs=macs,
         cycles=cycles,
-        utilization=macs / (cycles * per_cycle),
+        utilization=macs / (cycles * config.macs_per_cycle),
         limit=macs / whole,
         a_bytes=a_words * config.rows * config.depth / cycles,
         b_bytes=b_words * config.cols * config.depth / cycles,

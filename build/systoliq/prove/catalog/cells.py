@@ -220,7 +220,7 @@ _NO_OUTPUT_REGISTER = SeededBug(module="cells.gowin", old='"PIPE_REG", "OUT_REG"
 _UNSIGNED = SeededBug(module="cells.gowin", old="i_ASIGN=1", new="i_ASIGN=0")
 _HELD_ALWAYS = SeededBug(module="cells.gowin", old="i_I1=~clear", new="i_I1=1")
 
-_NEVER_LOADED = SeededBug(module="cells.nexus", old="i_LOADC=clear", new="i_LOADC=0")
+_NEVER_LOADED = SeededBug(module="mac.nexus", old="i_LOADC=clear", new="i_LOADC=0")
 _LOADED_LATE = SeededBug(module="mac.nexus", old="clear_delay = 0", new="clear_delay = 1")
 _FIRST_TWICE = SeededBug(module="mac.nexus", old="adder_tree(m, sums, bits", new="adder_tree(m, sums[:1] * 2, bits")
 _NO_OPERAND_REGISTER = SeededBug(module="cells.ice40", old="p_A_REG=Const(1, 1)", new="p_A_REG=Const(0, 1)")

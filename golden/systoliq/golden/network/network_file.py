@@ -7,7 +7,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import importlib
 import json
+import pkgutil
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -110,5 +113,12 @@ def _made(said: Any, arrays: Arrays) -> Any:
     if "float32" in said:
         return np.float32(float.fromhex(said["float32"]))
     fields = {name: _made(each, arrays) for name, each in said.items() if name != "is"}
-    nodes = {each.__name__: each for each in Node.__subclasses__()}
-    return (_CLASSES | nodes)[said["is"]](**fields)
+    return (_CLASSES | _nodes())[said["is"]](**fields)
+
+
+@functools.cache
+def _nodes() -> dict[str, type[Node]]:
+    """The classes of nodes in the files of this folder by name, also those that the package does not export."""
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        importlib.import_module(f"{__package__}.{module.name}")
+    return {each.__name__: each for each in Node.__subclasses__()}

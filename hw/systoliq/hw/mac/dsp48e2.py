@@ -47,3 +47,6 @@ class Dsp48E2Form(Form):
             )
             cascade = onward
         return total
+
+
+FORMS = {"dsp48e2": Dsp48E2Form}

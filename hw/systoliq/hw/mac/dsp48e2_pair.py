@@ -106,3 +106,6 @@ class Dsp48E2PairForm(Form):
 
 def _add_with(carry: int, x: Value, y: Value, name: str) -> Value:
     return x + y + carry
+
+
+FORMS = {"dsp48e2-pair": Dsp48E2PairForm}

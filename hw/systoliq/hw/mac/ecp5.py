@@ -21,3 +21,6 @@ class Ecp5Form(ClearingForm):
 
     def add(self, m: Module, a: Value, b: Value, name: str) -> Value:
         return adder(m, a, b, name=name)
+
+
+FORMS = {"ecp5": Ecp5Form}

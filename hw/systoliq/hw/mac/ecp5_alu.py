@@ -75,3 +75,6 @@ class AluForm(Ecp5Form):
         for name, instance in alu54b(first, second, total, keep=keep).items():
             m.submodules[f"{name}_of_{pair}"] = instance
         return total
+
+
+FORMS = {"ecp5-alu": AluForm}

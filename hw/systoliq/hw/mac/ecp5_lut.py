@@ -30,3 +30,6 @@ class Ecp5LutForm(Ecp5Form):
             product = lut_product(m, as_signed(a[i]), as_signed(b[i]), name=f"product_{i}")
             terms.append(product[:bits].as_signed())
         return terms
+
+
+FORMS = {"ecp5-lut": Ecp5LutForm}

@@ -126,3 +126,6 @@ def ecp5_pair_form(config: ArrayConfig) -> Ecp5PairForm:
     """The form without an overlap, where operands are narrow enough for it."""
     narrow = config.a.bits + 2 * config.b.bits + config.b.signed <= WIDTH
     return Ecp5PairForm(config) if narrow else Ecp5OverlapForm(config)
+
+
+FORMS = {"ecp5-pair": ecp5_pair_form}

@@ -13,3 +13,6 @@ class GowinForm(ClearingForm):
 
     clearing_adder = staticmethod(clearing_adder)
     whole_bits = 32  # a step along the chain takes 35 ps on GW2A, C8/I7, a fourteenth of a lookup table
+
+
+FORMS = {"gowin": GowinForm}

@@ -65,3 +65,7 @@ class Ice40Form(FabricForm):
             m.submodules[f"cell_{i}"] = cell
         # The product of unsigned operands has one bit less than ``product_bits``.
         return [Cat(product, 0)[: config.product_bits].as_signed() for product in products]
+
+
+FORMS = {"ice40": ice40_form}
+MULTIPLIERS = {"ice40": ice40_multipliers}

@@ -1,8 +1,17 @@
-"""The interface of the multiply-accumulate, behind which the vendors' cells stand."""
+"""The interface of the multiply-accumulate, and the choice of its form by the set of cells.
+
+A form is in a file of this folder, which declares it in ``FORMS`` by the set of cells. If ``depth`` products take
+another number of the part's multipliers, ``MULTIPLIERS`` has the function that counts them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
 from amaranth.hdl import Module, signed
 from amaranth.lib import data, wiring
@@ -12,47 +21,34 @@ from systoliq.golden.operand import Format
 
 from ..config import ArrayConfig
 from ..operand_shape import operand_shape
-from .dsp48e2 import Dsp48E2Form
-from .dsp48e2_pair import Dsp48E2PairForm
-from .ecp5 import Ecp5Form
-from .ecp5_alu import AluForm
-from .ecp5_lut import Ecp5LutForm
-from .ecp5_overlap import ecp5_pair_form
 from .fabric import FabricForm
 from .float8 import float8_form
 from .form import Form
-from .gowin import GowinForm
-from .ice40 import ice40_form, ice40_multipliers
-from .nexus import nexus_form, nexus_multipliers
 from .parts import Part
-from .xilinx import XilinxForm
 
 __all__ = ["Mac", "multipliers_of", "operand_layout"]
 
-_FORMS: dict[str, Callable[[ArrayConfig], Form]] = {
-    "ecp5": Ecp5Form,
-    "ecp5-alu": AluForm,
-    "ecp5-pair": ecp5_pair_form,
-    "ecp5-lut": Ecp5LutForm,
-    "ice40": ice40_form,
-    "gowin": GowinForm,
-    "nexus": nexus_form,
-    "xilinx": XilinxForm,
-    "dsp48e2": Dsp48E2Form,
-    "dsp48e2-pair": Dsp48E2PairForm,
-}
 
-
-_MULTIPLIERS: dict[str, Callable[[int], int]] = {"ice40": ice40_multipliers, "nexus": nexus_multipliers}
+@functools.cache
+def _declared(what: str) -> Mapping[str, Callable[..., Any]]:
+    """Return what the files of this folder declare by set of cells as ``FORMS`` or ``MULTIPLIERS``."""
+    found: dict[str, Callable[..., Any]] = {}
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        found |= getattr(importlib.import_module(f"{__package__}.{module.name}"), what, {})
+    return found
 
 
 def multipliers_of(cells: str, depth: int) -> int:
     """Return the multipliers of the part that ``depth`` products of operands of up to 8 bits take in a cycle."""
-    return _MULTIPLIERS[cells](depth) if cells in _MULTIPLIERS else depth
+    count = _declared("MULTIPLIERS").get(cells)
+    return depth if count is None else int(count(depth))
 
 
 def _form(config: ArrayConfig) -> Form:
-    return float8_form(config, config.float8) if config.float8 else _FORMS.get(config.cells, FabricForm)(config)
+    if config.float8:
+        return float8_form(config, config.float8)
+    form: Form = _declared("FORMS").get(config.cells, FabricForm)(config)
+    return form
 
 
 def operand_layout(operand: Format, count: int) -> data.ArrayLayout:

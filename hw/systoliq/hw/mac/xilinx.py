@@ -52,3 +52,6 @@ class XilinxForm(Form):
         held = Signal(signed(config.accumulator_bits), reset_less=True)
         m.d.sync += held.eq(Mux(clear, 0, held) + term)
         return held
+
+
+FORMS = {"xilinx": XilinxForm}

@@ -77,7 +77,7 @@ class ListReport:
     def utilization(self) -> float:
         """Useful multiply-accumulates per multiply-accumulate that the array could do in `cycles`."""
         config = self.shapes[0].config
-        return sum(shape.macs for shape in self.shapes) / (self.cycles * config.rows * config.cols * config.depth)
+        return sum(shape.macs for shape in self.shapes) / (self.cycles * config.macs_per_cycle)
 
 
 class SimulatedDmaEngine:

@@ -73,7 +73,7 @@ class JobReport:
     def utilization(self) -> float:
         """Useful multiply-accumulates per multiply-accumulate that the array could do in `cycles`."""
         config = self.shape.config
-        return self.shape.macs / (self.cycles * config.rows * config.cols * config.depth)
+        return self.shape.macs / (self.cycles * config.macs_per_cycle)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -89,7 +89,7 @@ class QueueReport:
     def utilization(self) -> float:
         """Useful multiply-accumulates per multiply-accumulate that the array could do in `cycles`."""
         config = self.shapes[0].config
-        return sum(shape.macs for shape in self.shapes) / (self.cycles * config.rows * config.cols * config.depth)
+        return sum(shape.macs for shape in self.shapes) / (self.cycles * config.macs_per_cycle)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -149,24 +149,11 @@ class Engine:
         """Compute `systoliq.golden.matmul_integer` in hardware; `bias` as for `qlinear_matmul`."""
         return self._single(self.plan_matmul_integer(a, b, a_zero_point, b_zero_point, bias=bias))
 
-    def qlinear_matmul(
-        self,
-        a: npt.ArrayLike,
-        a_scale: npt.ArrayLike,
-        a_zero_point: npt.ArrayLike,
-        b: npt.ArrayLike,
-        b_scale: npt.ArrayLike,
-        b_zero_point: npt.ArrayLike,
-        y_scale: npt.ArrayLike,
-        y_zero_point: npt.ArrayLike,
-        *,
-        bias: npt.ArrayLike | None = None,
-    ) -> npt.NDArray[Any]:
-        """Compute `systoliq.golden.qlinear_matmul` in hardware.
+    def qlinear_matmul(self, *inputs: npt.ArrayLike, bias: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
+        """Compute `systoliq.golden.qlinear_matmul` of its eight `inputs` in hardware.
 
         With `bias`, int32 that broadcasts to the result, compute com.microsoft's QGemm: the sum wraps before rescaling.
         """
-        inputs = (a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point)
         return self._single(self.plan_qlinear_matmul(*inputs, bias=bias))
 
     def plan_matmul_integer(self, *inputs: npt.ArrayLike | None, bias: npt.ArrayLike | None = None) -> Plan:

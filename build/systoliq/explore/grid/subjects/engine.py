@@ -162,10 +162,9 @@ class EngineSubject(Subject):
         if point.bus:
             cycles = traffic(self.workload.products, config, point.bus // 8).cycles
         moved = (found.a_bytes + found.b_bytes + found.y_bytes) * found.cycles
-        macs_per_cycle = config.rows * config.cols * config.depth
         sums = (config.rows + config.ones) * (config.cols + config.ones) * _SUM_BITS
         return {
-            "macs_per_cycle": macs_per_cycle,
+            "macs_per_cycle": config.macs_per_cycle,
             "accumulator_bits": _SUM_BITS,
             "memory_bits": memory,
             "products": self.workload.count,
@@ -173,10 +172,10 @@ class EngineSubject(Subject):
             "latency_cycles": cycles,
             "cycles": cycles,
             "cycles_per_inference": float(cycles),
-            "utilization": self.work / (cycles * macs_per_cycle),
+            "utilization": self.work / (cycles * config.macs_per_cycle),
             "edge_limit": found.limit,
             "io_bits_per_cycle": 8 * moved / cycles,
-            "bit_products": macs_per_cycle * INT8.bits**2 + sums + config.lanes * _MANTISSA_BITS * _SUM_BITS,
+            "bit_products": config.macs_per_cycle * INT8.bits**2 + sums + config.lanes * _MANTISSA_BITS * _SUM_BITS,
         }
 
     def cosimulate(self, point: Point, settings: Settings) -> dict[str, Any]:
@@ -231,7 +230,7 @@ def _check_room(point: EnginePoint, config: EngineConfig, memory: int) -> None:
         check_memory("engine", memory)
     per_cell = SETS[cells].products
     room = target.capacity.get("dsp")
-    least = math.ceil(config.rows * config.cols * config.depth / per_cell) if per_cell else 0
+    least = math.ceil(config.macs_per_cycle / per_cell) if per_cell else 0
     if cells in ("ecp5", "ecp5-pair"):
         least += _LANE_CELLS * config.lanes
     if room is not None and least > room:
