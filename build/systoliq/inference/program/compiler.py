@@ -16,6 +16,7 @@ from ..lowering import Lowered
 from ..operations import Array
 from ..products import asked_of_engine, known
 from ..steps import HostStep
+from .averages import with_convolutions
 from .memory_map import Buffer, Role, Room, aligned, check_size, place_rooms
 from .pieces import NotCompiledError
 from .product import JobList, OperationInMemory, Product, b_size, bytes_of_tiles, lists_of, patches_of, placements
@@ -51,6 +52,7 @@ def compile_model(
 
     Raises InputError where no product can be compiled, or where `memory` bytes from `base` on are not enough.
     """
+    model = with_convolutions(model, feed)
     division, sketches = _sketches(model, config, bus_bytes, feed, only)
     order = {step: place for place, step in enumerate(division.steps, 1)}
     placed = _Placed(config, bus_bytes, base)

@@ -1,0 +1,175 @@
+"""Averages of whole images, and the products of their results, stated as convolutions.
+
+The average of an image is a depthwise convolution with ones: onnxruntime rescales the exact sum of all pixels by
+f32(x_scale / f32(y_scale * pixels)), and the convolution has this number as its only scale. A QGemm behind the average
+is a convolution of 1 x 1 over the one pixel that is left, so nothing between them has to be moved.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...onnx.catalogue import CATALOGUE
+from ...onnx.graph import Graph
+from ...onnx.node import attribute
+from ...onnx.runtime import Session
+from ..host import watched
+from ..lowering import Lowered
+from ..operations import Array
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto
+
+__all__ = ["with_convolutions"]
+
+_PREFIX = "systoliq/average"  # of the names that are added
+_POOLS = ("QLinearGlobalAveragePool", "QLinearAveragePool")
+_VIEWS = ("Transpose", "Reshape", "Flatten", "Squeeze")
+_TAPS = 255  # of a window of the engine along each axis
+
+
+def with_convolutions(model: Lowered, feed: Mapping[str, Array]) -> Lowered:
+    """Return `model` with a QLinearConv in place of each average of a whole image, and of each QGemm behind one; or
+    `model` itself if it has no such average.
+
+    Shapes are those for the inputs `feed`. Every tensor that is left has the same numbers as before.
+    """
+    nodes = model.model.graph.node
+    if not any(node.op_type in _POOLS for node in nodes):
+        return model
+    names = [node.input[0] for node in nodes if node.op_type in (*_POOLS, "QGemm")]
+    given = {name: feed[name] for name in names if name in feed}
+    asked = [name for name in dict.fromkeys(names) if name not in given]
+    if asked:
+        given |= Session(watched(model.model, asked), str(model.path), as_it_is=True).run(asked, feed)
+    rewriting = _Rewriting(model.graph, given)
+    for node in nodes:
+        rewriting.add(node)
+    return dataclasses.replace(model, model=rewriting.model(model.model))
+
+
+class _Rewriting:
+    """Nodes of `graph` one after the other, with others in place of some; `given` are arrays of their first inputs."""
+
+    def __init__(self, graph: Graph, given: Mapping[str, Array]) -> None:
+        self._graph, self._given = graph, given
+        self._nodes: list[NodeProto] = []
+        self._constants: dict[str, Array] = {}
+        self._dropped: set[str] = set()  # outputs of nodes that nothing needs any more
+        self._pixels: dict[str, tuple[str, int]] = {}  # tensor: image of one pixel with its elements, channels_last
+
+    def add(self, node: NodeProto) -> None:
+        """Add `node`, or what is in its place."""
+        made = None
+        if node.op_type in _POOLS:
+            made = self._average(node)
+        elif node.op_type == "QGemm":
+            made = self._product(node)
+        self._nodes += [node] if made is None else made
+
+    def model(self, model: ModelProto) -> ModelProto:
+        """A copy of `model` with these nodes."""
+        from onnx import numpy_helper
+
+        copy: ModelProto = type(model).FromString(model.SerializeToString())
+        del copy.graph.node[:]
+        copy.graph.node.extend(node for node in self._nodes if node.output[0] not in self._dropped)
+        copy.graph.initializer.extend(numpy_helper.from_array(value, name) for name, value in self._constants.items())
+        return copy
+
+    def _average(self, node: NodeProto) -> list[NodeProto] | None:
+        x, last = self._given[node.input[0]], int(attribute(node, "channels_last", 0))
+        if x.ndim != 4 or len(node.input) < 5 or not all(self._graph.is_constant(name) for name in node.input[1:5]):
+            return None
+        image = x.shape[1:3] if last else x.shape[2:]
+        if node.op_type == "QLinearAveragePool":
+            padded = any(attribute(node, "pads", ())) or attribute(node, "auto_pad", b"NOTSET") != b"NOTSET"
+            if padded or tuple(attribute(node, "kernel_shape", ())) != image:
+                return None
+        if max(image) > _TAPS:
+            return None
+        x_scale, y_scale = (np.float32(self._number(node.input[place])) for place in (1, 3))
+        channels = x.shape[-1 if last else 1]
+        scale = np.float32(x_scale / np.float32(y_scale * np.float32(image[0] * image[1])))
+        ones = np.ones((channels, 1, *image), x.dtype)
+        one, zero = self._constant(node, "one", np.float32(1)), self._constant(node, "zero", np.zeros((), x.dtype))
+        inputs = [
+            node.input[0], self._constant(node, "scale", np.asarray(scale)), node.input[2],
+            self._constant(node, "ones", ones), one, zero, one, node.input[4],
+        ]  # fmt: skip
+        self._pixels[node.output[0]] = node.output[0], last
+        return [self._convolution(node, inputs, node.output[0], image, channels, last)]
+
+    def _product(self, node: NodeProto) -> list[NodeProto] | None:
+        views, name = self._views(node.input[0])
+        operator, x = CATALOGUE.of(node), self._given[node.input[0]]
+        given = operator.given(node)
+        parameters = [given[role] for role in operator.inputs if role not in ("a", "bias")]
+        if name is None or x.ndim != 2 or attribute(node, "transA", 0) or attribute(node, "alpha", 1.0) != 1:
+            return None
+        if not all(each and self._graph.is_constant(each) for each in parameters):
+            return None
+        b = self._graph.constant(given["b"], "B")
+        kernels = b if attribute(node, "transB", 0) else b.T
+        if kernels.shape[1] != x.shape[1] or (x.dtype == np.int8 and b.dtype == np.uint8):
+            return None
+        inputs = [given[role] for role in operator.inputs if role != "bias"]
+        pixel, last = self._pixels[name]
+        inputs[0] = pixel
+        inputs[3] = self._constant(node, "kernels", np.ascontiguousarray(kernels).reshape(*kernels.shape, 1, 1))
+        if bias := given["bias"]:
+            if not self._graph.is_constant(bias):
+                return None
+            value = self._graph.constant(bias, "the bias")
+            if value.size not in (1, len(kernels)):
+                return None
+            inputs.append(self._constant(node, "bias", np.broadcast_to(value.reshape(-1), len(kernels)).copy()))
+        y = node.output[0]
+        self._dropped |= set(views)
+        self._pixels[y] = f"{_PREFIX}/{y}/pixel", last
+        return [
+            self._convolution(node, inputs, self._pixels[y][0], (1, 1), 1, last),
+            self._node(
+                "Reshape",
+                [self._pixels[y][0], self._constant(node, "shape", np.array([-1, len(kernels)], np.int64))],
+                y,
+            ),
+        ]
+
+    def _views(self, name: str) -> tuple[list[str], str | None]:
+        """The tensors from `name` back to an image of one pixel, if each has one use, and this image."""
+        views = []
+        while name not in self._pixels or name != self._pixels[name][0]:
+            node = self._graph.producer(name)
+            if not self._graph.has_one_use(name) or self._graph.is_output(name):
+                return [], None
+            views.append(name)
+            if name in self._pixels:
+                return views, name
+            if node is None or node.op_type not in _VIEWS:
+                return [], None
+            name = node.input[0]
+        return views, name
+
+    def _convolution(
+        self, node: NodeProto, inputs: list[str], y: str, kernel: tuple[int, ...], groups: int, last: int
+    ) -> NodeProto:
+        attributes = {"kernel_shape": list(kernel), "group": groups, "channels_last": last}
+        return self._node("QLinearConv", inputs, y, name=node.name, domain="com.microsoft", **attributes)
+
+    def _node(self, operator: str, inputs: list[str], output: str, **attributes: Any) -> NodeProto:
+        from onnx import helper
+
+        return helper.make_node(operator, inputs, [output], **attributes)
+
+    def _number(self, name: str) -> float:
+        return float(self._graph.constant(name, "a scale").reshape(()))
+
+    def _constant(self, node: NodeProto, what: str, value: Array) -> str:
+        name = f"{_PREFIX}/{node.output[0]}/{what}"
+        self._constants[name] = np.asarray(value)
+        return name

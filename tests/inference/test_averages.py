@@ -1,0 +1,127 @@
+"""Depthwise convolutions and averages of whole images on a DMA engine, without the host between them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from systoliq.api import EngineConfig, EngineSession, compile_onnx
+from systoliq.inference.lowering import lowered
+from systoliq.inference.program.averages import with_convolutions
+from systoliq.inference.steps import HostStep
+from systoliq.onnx.runtime import Session
+
+from ..onnx.network.networks import TINY, Builder, images
+from ..onnx.network.oracle import write
+from .c_program import run_example
+from .models import quantized
+
+ENGINES = [
+    (EngineConfig(rows=4, cols=4, depth=2, lanes=2), 64),
+    (EngineConfig(rows=3, cols=4, depth=1, lanes=4, a_words=64, b_words=128, max_columns=8), 128),
+    (EngineConfig(rows=2, cols=8, depth=4, lanes=2), 32),
+]
+_FLOAT_EDGES = {"QuantizeLinear", "DequantizeLinear", "Transpose", "Reshape", "QLinearSoftmax"}
+pytestmark = pytest.mark.simulator
+
+
+def separable(c=6, size=(7, 6), out=5, pool="GlobalAveragePool"):
+    """A separable convolution, an average and a classifier, like DS-CNN."""
+    net = Builder([1, 2, *size])
+    net.conv(2, c, (3, 2), pads=[1, 0, 1, 1])
+    net.relu()
+    net.conv(c, c, (3, 3), groups=c, pads=[1, 1, 1, 1], strides=[2, 1])
+    net.relu()
+    net.conv(c, 9, (1, 1))
+    net.relu()
+    net.add(pool, **({"kernel_shape": [-(-size[0] // 2), size[1]]} if pool == "AveragePool" else {}))
+    net.add("Flatten")
+    net.gemm(9, out)
+    return net
+
+
+def of_host(steps):
+    return {node.op_type for step in steps if isinstance(step, HostStep) for node in step.nodes}
+
+
+@pytest.mark.sampled(99)
+@pytest.mark.parametrize("pool", ["GlobalAveragePool", "AveragePool"])
+@pytest.mark.parametrize("form", ["QDQ", "QOperator"])
+@pytest.mark.parametrize("types", ["u8u8", "s8s8"])
+def test_a_separable_network_is_one_list(types, form, pool, tmp_path):
+    config, bus = ENGINES[0]
+    net = separable(pool=pool)
+    path = quantized(tmp_path, net, form=form, types=types)
+    program = compile_onnx(path, config, bus=bus).program
+    assert of_host(program.steps) <= _FLOAT_EDGES
+    assert not program.host
+    (run,) = program.runs
+    assert run.steps == tuple(range(2, len(program.steps)))
+    session = EngineSession(path, config, bus=bus, stalls=0.2)
+    session.run(None, {"x": images(net.shape, 1, 3)})
+    assert len(session.report.check().steps) == 5
+
+
+@pytest.mark.parametrize("name", ["ds_cnn", "mobilenet"])
+def test_mlperf_tiny_needs_the_host_at_its_float_edges_only(name, tmp_path):
+    path = quantized(tmp_path, TINY[name](), per_channel=True)
+    program = compile_onnx(path, EngineConfig(rows=8, cols=8, depth=2, lanes=8), bus=64).program
+    assert [isinstance(step, HostStep) for step in program.steps].count(True) == 2
+    assert of_host(program.steps) <= _FLOAT_EDGES
+    assert len(program.runs) == 1
+
+
+@pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.slow] * (seed > 2)) for seed in range(30)])
+def test_random_depthwise_convolutions(seed, tmp_path):
+    """Any number of channels and outputs of each, kernels, strides, dilations, pads, scales per channel."""
+    rng = np.random.default_rng(seed)
+    config, bus = ENGINES[seed % len(ENGINES)]
+    c, size = int(rng.integers(2, 40)), rng.integers(6, 11, 2)
+    kernel, strides, dilations = rng.integers(1, 4, 2), rng.integers(1, 3, 2), rng.integers(1, 3, 2)
+    pads = rng.integers(0, 3, 4)
+    net = Builder(["N", c, *map(int, size)])
+    options = {"strides": strides, "dilations": dilations, "pads": pads}
+    lists = {name: list(map(int, value)) for name, value in options.items()}
+    net.conv(c, c * int(rng.integers(1, 3)), tuple(map(int, kernel)), groups=c, **lists)
+    net.relu()
+    path = quantized(tmp_path, net, types=str(rng.choice(["u8u8", "s8s8"])), per_channel=bool(rng.integers(2)))
+    session = EngineSession(path, config, bus=bus, stalls=0.2, seed=seed)
+    session.run(None, {"x": images([int(rng.integers(1, 3)), *net.shape[1:]], 1, 3)})
+    (step,) = session.report.check().steps
+    assert step.operator == "QLinearConv"
+
+
+AVERAGE = """g (TYPE[1, 64, 3, 3] x) => (TYPE[1, 64, 1, 1] y) {
+    y = com.microsoft.QLinearGlobalAveragePool (x, xs, xz, ys, yz) }"""
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_the_convolution_of_an_average_is_the_average_for_every_sum(dtype, tmp_path):
+    """Both of onnxruntime, for all sums of 9 pixels, at random scales."""
+    rng, info = np.random.default_rng(5), np.iinfo(dtype)
+    sums = np.arange(9 * 255 + 1)
+    x = np.resize(sums[:, None] // 9 + (np.arange(9) < sums[:, None] % 9), (36 * 64, 9)) + info.min
+    x = x.astype(dtype).reshape(36, 64, 3, 3)
+    for case in range(10):
+        zeros = rng.integers(info.min, info.max + 1, 2).astype(dtype)
+        scales = np.exp(rng.normal(-3, 1, 2)).astype(np.float32)
+        constants = {"xs": scales[0], "ys": scales[1], "xz": zeros[0], "yz": zeros[1]}
+        text = AVERAGE.replace("TYPE", np.dtype(dtype).name).replace("[1, ", "[36, ")
+        model = lowered(write(tmp_path / f"{case}.onnx", text, constants))
+        other = with_convolutions(model, {"x": x})
+        assert [node.op_type for node in other.model.graph.node] == ["QLinearConv"]
+        (expected,) = model.session.run(["y"], {"x": x}).values()
+        (found,) = Session(other.model.SerializeToString(), "", as_it_is=True).run(["y"], {"x": x}).values()
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.slow
+def test_the_example_in_c_runs_a_separable_network(tmp_path):
+    net = separable(c=10)
+    config, bus = ENGINES[0]
+    compiled = compile_onnx(quantized(tmp_path, net, types="u8u8"), config, bus=bus)
+    compiled.write(tmp_path / "out")
+    feed = {"x": images(net.shape, 1, 3)}
+    tensors = run_example(compiled, tmp_path / "out", feed, ["-std=c99", "-Wall", "-Wextra", "-Werror"])
+    for name, array in compiled.division.expected(feed).items():
+        np.testing.assert_array_equal(tensors[name], array, err_msg=name)
