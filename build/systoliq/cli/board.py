@@ -7,6 +7,7 @@ import click
 from .board_fit import board_fit
 from .board_list import board_list
 from .board_load import board_load
+from .board_project import board_project
 from .board_run import board_run
 from .board_simulate import board_simulate
 
@@ -16,7 +17,7 @@ __all__ = ["board"]
 @click.command(
     cls=click.Group,
     help="""List the boards, show which ones a network fits, load a bitstream, send rows to a board and compare the
-results, or simulate one.
+results, simulate one, or write a project for vendors' tools.
 
 \b
 Examples
@@ -25,11 +26,12 @@ Examples
   systoliq board load out/digits
   systoliq board run --port /dev/ttyUSB0 --input x.npz
   systoliq board simulate digits
+  systoliq board project digits --board arty-a7-35t --out out/arty
 """,
 )
 def board() -> None:
     """Group of the commands."""
 
 
-for _command in (board_list, board_fit, board_load, board_run, board_simulate):
+for _command in (board_list, board_fit, board_load, board_project, board_run, board_simulate):
     board.add_command(_command)
