@@ -26,8 +26,8 @@ COMMANDS = {name: cli.get_command(None, name) for name in cli.list_commands(None
 NO_EXAMPLES = {"doctor", "prove", "verify"}  # they take a folder or nothing
 QUICK = r"systoliq (emit|layers|quantize|registers) "  # the others synthesize, simulate or measure
 ELSEWHERE = (  # a cluster; hours; tests/board; tests/partition; tests/accelerate; tests/deploy
-    r"--scheduler|^systoliq (bench-area|bitstream|board (project|run|simulate)|build float\.onnx|deploy|partition|run out/parts"
-    r") "
+    r"--scheduler|^systoliq (bench-area|bitstream|board (project|run|simulate)|build float\.onnx|deploy|partition"
+    r"|run out/parts) "
 )
 TOOLS = {"iverilog": "icarus"}
 
