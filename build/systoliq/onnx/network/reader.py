@@ -56,6 +56,8 @@ class Reader:
         for info in self.graph.graph.output:
             self._leaves(info.name)
         self._merge_pads()
+        if self._outputs and not any(fate is Fate.REFUSED for fate, _, _ in fates):
+            self._drop_unused()
         host = {node.output[0] for node, (fate, _, _) in zip(nodes, fates, strict=True) if fate is Fate.HOST}
         return tuple(self._verdict(node, *fate, host) for node, fate in zip(nodes, fates, strict=True))
 
@@ -136,6 +138,20 @@ class Reader:
                 self._folded[name] = "in the padding of what takes it"
                 kept = [node for node in kept if not isinstance(node, Move)]
             self._stages[name] = kept
+
+    def _drop_unused(self) -> None:
+        """Remove stages whose results lead to no output, as onnxruntime does."""
+        needed = set(self._outputs)
+        kept: list[Node] = []
+        for node in reversed(self._nodes):
+            if node.output.name in needed:
+                kept.append(node)
+                needed |= {x.name for x in node.inputs}
+        self._nodes, left = kept[::-1], set(kept)
+        for name, stages in self._stages.items():
+            self._stages[name] = [node for node in stages if node in left]
+            if stages and not self._stages[name]:
+                self._folded[name] = "nothing, as no output needs it"
 
     def _read(self, node: NodeProto) -> tuple[Fate, str, bool]:
         """The fate of a node, what to say of it, and whether that follows from another node's; sets its value."""
