@@ -81,6 +81,7 @@ def test_a_float_model(tmp_path):
     assert result.exit_code == 0, (result.output, result.exception)
     assert "random" not in result.stderr
     assert f"systoliq build {path} --board" in result.stdout
+    assert "--out INT8.onnx; systoliq explore INT8.onnx --data X.npz --bits 8,6,4" in " ".join(result.stdout.split())
     assert "calibrated with random numbers" in call(path).stderr
     assert sorted(each.name for each in tmp_path.iterdir()) == ["m.onnx", "x.npz"]
 

@@ -76,7 +76,7 @@ def board_fit(source: str, data: Path | None, **quantize: Any) -> int:
     for fit in found:
         if fit.reason:
             click.echo(shown(f"{fit.board.name}: {fit.reason.partition(';')[0]}"))
-    show_rows((label, shown(text)) for label, text in _answer(source, cost, found))
+    show_rows((label, shown(text)) for label, text in _answer(source, cost, found, quantized=model == source))
     tell_notes(_notes(found, random=model != source and data is None))
     return 0 if any(fit.fits is not False for fit in found) else 1
 
@@ -146,13 +146,17 @@ def _speed(speed: Speed | None) -> tuple[str, str, str]:
     return f"{speed.images:,.0f}", latency, f"{speed.mhz:.0f} MHz{'*' if speed.assumed else ''}"
 
 
-def _answer(source: str, cost: ImageCost, found: Sequence[BoardFit]) -> Iterator[tuple[str, str]]:
+def _answer(
+    source: str, cost: ImageCost, found: Sequence[BoardFit], *, quantized: bool
+) -> Iterator[tuple[str, str]]:  # fmt: skip
     fits = [fit.board.name for fit in found if fit.fits and not fit.is_tight]
     word = shlex.quote(source)
     if fits:
         yield "smallest board", f"{fits[0]}; systoliq has no prices"
     yield from cost.rows()
-    yield "accuracy", f"at 8, 6 and 4 bits: systoliq explore {word} --data X.npz --bits 8,6,4"
+    first = "" if quantized else f"systoliq quantize {word} --data X.npz --out INT8.onnx; "
+    explored = word if quantized else "INT8.onnx"
+    yield "accuracy", f"at 8, 6 and 4 bits: {first}systoliq explore {explored} --data X.npz --bits 8,6,4"
     if fits:
         yield "next", f"systoliq build {word} --board {fits[0]} --out DIR"
 
