@@ -27,6 +27,7 @@ from .words import next_of, results_given
 
 __all__ = ["matrix_product"]
 
+_BITS = 8  # of an element
 _SUMS = 4096  # additions that are tried
 _IMAGES = 2
 _MOST_TRIED = 300_000
@@ -81,6 +82,11 @@ class _MatrixProduct:
         if not isinstance(acc, Name) or acc.low is not None:
             raise UnreadableError(f"module {stage.module} has no sum of its own")
         self.acc, self.sum_bits = acc.name, scope.module.wires[acc.name].width
+        self.nets = {letter: scope.connected(of, "element") for letter, of in (("a", "rows"), ("b", "matrix"))}
+        widths = {scope.module.wires[net].width for net in self.nets.values()}
+        self.at_once = widths.pop() // _BITS
+        if widths or self.at_once < 1 or self.k % self.at_once:
+            raise UnreadableError(f"module {stage.module} does not multiply a divisor of {self.k} pairs at once")
         self.lane = _Requantized(scope, self.acc, y_signed=self.formats["y"][0] < 0)
 
     def found(self) -> Found:
@@ -125,38 +131,48 @@ class _MatrixProduct:
             yield f"sums of {self.sum_bits} bits cannot hold {self.least} to {self.most}"
 
     def _evaluated(self, elements: Mapping[str, Sequence[int]], first: Value, held: Value) -> list[int]:
-        """The next sums, as signed numbers, for elements of both memories; `first`: they begin a sum."""
-        nets = {letter: self.scope.connected(of, "element") for letter, of in (("a", "rows"), ("b", "matrix"))}
-        given = {nets[letter]: np.array([each & 0xFF for each in elements[letter]], dtype=object) for letter in "ab"}
-        count, half = len(elements["a"]), 1 << self.sum_bits - 1
+        """The next sums, as signed numbers, for the elements of both memories that are multiplied at once, `at_once`
+        after `at_once`; `first`: they begin a sum.
+        """
+        given = {self.nets[letter]: self._words(elements[letter]) for letter in "ab"}
+        count, half = len(elements["a"]) // self.at_once, 1 << self.sum_bits - 1
         scope = self.scope.again({**given, "first": first, self.acc: held, "rst": 0})
         return [(each ^ half) - half for each in next_of(scope, self.acc, count)]
 
+    def _words(self, elements: Sequence[int]) -> Value:
+        """Return words of a memory: `at_once` elements each, the first in the lowest bits."""
+        codes = np.array([each & (1 << _BITS) - 1 for each in elements], dtype=object).reshape(-1, self.at_once)
+        return np.asarray(sum(codes[:, place] << _BITS * place for place in range(self.at_once)))
+
+    def _alone(self, letter: str, elements: Sequence[int], place: int) -> list[int]:
+        """The elements, each at `place` among zero points: their products count alone."""
+        others = [self.zero_points[letter]] * self.at_once
+        return [each for element in elements for each in (*others[:place], element, *others[place + 1 :])]
+
     def _pairs(self) -> tuple[int, list[str]]:
-        """Multiply every pair of elements."""
+        """Multiply every pair of elements, at each place where elements are multiplied at once."""
         (a_low, a_high), (b_low, b_high) = self.formats["a"], self.formats["b"]
         pairs = [(a, b) for a in range(a_low, a_high + 1) for b in range(b_low, b_high + 1)]
         a, b = ([pair[place] for pair in pairs] for place in (0, 1))
         zero = np.array([0] * len(pairs), dtype=object)
-        found = self._evaluated({"a": a, "b": b}, 1, zero)
-        wrong = [
-            at for at, (pair, y) in enumerate(zip(pairs, found, strict=True))
-            if y != (pair[0] - self.zero_points["a"]) * (pair[1] - self.zero_points["b"])
-        ]  # fmt: skip
-        if not wrong:
-            return len(pairs), []
-        return len(pairs), [
-            f"not exact: {len(wrong)} of {len(pairs)} products are wrong, first {found[wrong[0]]} for {pairs[wrong[0]]}"
-        ]
+        for place in range(self.at_once):
+            found = self._evaluated({"a": self._alone("a", a, place), "b": self._alone("b", b, place)}, 1, zero)
+            wrong = [
+                at for at, (pair, y) in enumerate(zip(pairs, found, strict=True))
+                if y != (pair[0] - self.zero_points["a"]) * (pair[1] - self.zero_points["b"])
+            ]  # fmt: skip
+            if wrong:
+                first = f"first {found[wrong[0]]} for {pairs[wrong[0]]}"
+                return len(pairs), [f"not exact: {len(wrong)} of {len(pairs)} products are wrong, {first}"]
+        return len(pairs) * self.at_once, []
 
     def _sums(self) -> Iterator[str]:
         """Add products to sums that stay in range."""
         rng = random.Random(self.k)
-        elements = {letter: [rng.randint(*self.formats[letter]) for _ in range(_SUMS)] for letter in "ab"}
-        products = [
-            (a - self.zero_points["a"]) * (b - self.zero_points["b"])
-            for a, b in zip(elements["a"], elements["b"], strict=True)
-        ]
+        count = _SUMS * self.at_once
+        elements = {letter: [rng.randint(*self.formats[letter]) for _ in range(count)] for letter in "ab"}
+        a, b = (np.array(elements[letter]) - self.zero_points[letter] for letter in "ab")
+        products = (a * b).reshape(-1, self.at_once).sum(axis=1).tolist()
         ends = [(max(self.least, self.least - each), min(self.most, self.most - each)) for each in products]
         held = [rng.choice([*pair, rng.randint(*pair)]) for pair in ends]
         given = np.array([each & (1 << self.sum_bits) - 1 for each in held], dtype=object)
@@ -218,5 +234,5 @@ class _MatrixProduct:
             }
             return ports, wanted
 
-        cycles = self.blocks * (self.rows * (self.k * self.n + 1) + self.k * self.n)
+        cycles = self.blocks * (self.rows * (self.k // self.at_once * self.n + 1) + self.k * self.n)
         return evaluated_rows(self.stage, make, image_cycles=cycles, most_images=_IMAGES)

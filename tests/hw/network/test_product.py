@@ -64,3 +64,28 @@ def test_rows_wait_for_the_whole_matrix_of_their_block():
     assert waiting[0] >= 3  # rows of A that come before the first matrix is there
     assert product_cycles(node) == 5
     assert operator.image_cycles(Parallelism()) == 30
+
+
+@pytest.mark.parametrize(("depth", "products"), [(2, 12), (6, 12), (3, 3)])
+def test_several_products_a_cycle(depth, products):
+    """Results do not depend on the products a cycle; the plan counts them, and waits for elements one by one."""
+    rng = random.Random(depth)
+    a, b = tensor("a", (1, 10, products), INT8, 3), tensor("b", (1, 2 * products, 13), UINT8, 7)
+    y = tensor("y", (1, 10, 13), UINT8, 40).replace(scale=np.float32(0.05))
+    node = MatrixProduct(name="p", inputs=(a, b), output=y, blocks=2)
+    operator = operator_of(node)
+    how = Parallelism(depth=depth)
+    assert how in set(operator.choices())
+    assert operator.multipliers(how) == depth
+    assert operator.image_cycles(how) == max(10 * (products // depth * 13 + 1), 26 * products)
+    for comes, goes in ((1.0, 1.0), (0.6, 0.7)):
+        bench.check_stage(node, how, rng, comes=comes, goes=goes)
+
+
+def test_products_a_cycle_divide_those_of_a_sum():
+    a, b = tensor("a", (1, 2, 6), INT8, 0), tensor("b", (1, 6, 2), INT8, 0)
+    node = MatrixProduct(name="p", inputs=(a, b), output=tensor("y", (1, 2, 2), INT8, 0))
+    assert [each.depth for each in operator_of(node).choices()] == [1, 2, 3]  # more do not wait less for elements
+    for how in (Parallelism(depth=4), Parallelism(cols=2)):
+        with pytest.raises(ValueError, match="products a cycle must divide the 6 of a sum"):
+            bench.stage(node, how)

@@ -19,7 +19,7 @@ def test_rows_in_any_order_of_elements(length, form):
     rng = random.Random(length)
     memory = RowMemory(form, length=length, cells="portable")
     rows = [[rng.randint(form.min, form.max) for _ in range(length)] for _ in range(6)]
-    assert memory.latency == memory.ram.latency
+    assert memory.latency == memory.banks[0].latency
 
     async def sends(ctx):
         for index, row in enumerate(rows):
@@ -55,3 +55,8 @@ def test_rows_in_any_order_of_elements(length, form):
             ctx.set(memory.done, 0)
 
     simulate(memory, sends, reads)
+
+
+def test_banks_divide_a_row():
+    with pytest.raises(ValueError, match="banks of runs of 3 must divide the 12 elements, not 5"):
+        RowMemory(INT8, length=12, cells="portable", banks=5, run=3)

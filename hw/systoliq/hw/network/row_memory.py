@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value
-from amaranth.lib import stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from systoliq.golden.formats import IntFormat
@@ -23,16 +23,22 @@ __all__ = ["RowMemory"]
 class RowMemory(wiring.Component):
     """Takes rows of ``length`` elements of ``form``, one to a beat.
 
+    With ``banks``, ``run`` elements go to one bank before the next ones go to the next, and ``element`` is an array
+    with the element at ``place`` of each bank. They must divide the length.
+
     ``complete`` says that there is a complete row that was not taken; ``take`` takes it, and ``done`` frees it, one
     after the other. Between these two, ``element`` is the one at ``place`` of ``latency`` cycles ago, ``greatest`` the
     greatest of the row, and ``ends`` whether ``last`` came with its last element.
     """
 
-    def __init__(self, form: IntFormat, *, length: int, cells: str) -> None:
+    def __init__(self, form: IntFormat, *, length: int, cells: str, banks: int = 1, run: int = 1) -> None:
+        if length % (banks * run) and banks > 1:
+            raise ValueError(f"banks of runs of {run} must divide the {length} elements, not {banks}")
         self.length = length
+        self.run = run
         self.kind = f"row_memory_{length}x{'s' if form.signed else 'u'}{form.bits}"
-        depth = self.depth_of(length)
-        self.ram = BlockRam(form.bits, depth=depth, cells=cells, registered=depth > SMALL)
+        depth = self.depth_of(length // banks)
+        self.banks = [BlockRam(form.bits, depth=depth, cells=cells, registered=depth > SMALL) for _ in range(banks)]
         shape = operand_shape(form)
         super().__init__(
             {
@@ -41,8 +47,8 @@ class RowMemory(wiring.Component):
                 "take": In(1),
                 "done": In(1),
                 "read": In(1),
-                "place": In(range(max(length, 2))),
-                "element": Out(shape),
+                "place": In(range(max(length // banks, 2))),
+                "element": Out(shape if banks == 1 else data.ArrayLayout(shape, banks)),
                 "greatest": Out(shape),
                 "ends": Out(1),
             }
@@ -61,7 +67,7 @@ class RowMemory(wiring.Component):
     @property
     def latency(self) -> int:
         """Cycles from ``read`` to ``element``."""
-        return self.ram.latency
+        return self.banks[0].latency
 
     def timed(self, line: Timeline, taken: Steps, done: Steps) -> Steps:
         """Return when each row is complete, from its elements and when the rows are ``done``."""
@@ -73,7 +79,6 @@ class RowMemory(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.ram = place(self.ram, platform)
         comes, filled = Signal(name="comes"), Signal(name="filled")
         complete = Credit(m, 2, name="complete", full=False, give=filled, take=self.take)
         room = Credit(m, 2, name="room", full=True, give=self.done, take=filled)
@@ -86,22 +91,27 @@ class RowMemory(wiring.Component):
         greater = Signal(given.shape())
         most = [Signal(given.shape(), name=f"greatest_{index}", reset_less=True) for index in range(2)]
         ends = [Signal(name=f"ends_{index}", reset_less=True) for index in range(2)]
-        bits = (self.length - 1).bit_length()
         m.d.comb += [
             self.i.ready.eq(room.any),
             comes.eq(self.i.valid & room.any),
             filled.eq(comes & put.last),
             greater.eq(Mux(first | (given > so_far), given, so_far)),
-            self.ram.write.eq(comes),
-            self.ram.write_address.eq(Cat(put.value[:bits], write_slot)),
-            self.ram.write_data.eq(Value.cast(given)),
-            self.ram.read.eq(self.read),
-            self.ram.read_address.eq(Cat(self.place[:bits], read_slot)),
-            Value.cast(self.element).eq(self.ram.read_data),
             self.complete.eq(complete.any),
             self.greatest.eq(Array(most)[read_slot]),
             self.ends.eq(Array(ends)[read_slot]),
         ]
+        bits = (self.length // len(self.banks) - 1).bit_length()
+        writes, address = self._put(m, comes, filled, put.value)
+        for index, ram in enumerate(self.banks):
+            m.submodules["ram" if len(self.banks) == 1 else f"ram_{index}"] = place(ram, platform)
+            m.d.comb += [
+                ram.write.eq(writes[index]),
+                ram.write_address.eq(Cat(address[:bits], write_slot)),
+                ram.write_data.eq(Value.cast(given)),
+                ram.read.eq(self.read),
+                ram.read_address.eq(Cat(self.place[:bits], read_slot)),
+            ]
+        m.d.comb += Value.cast(self.element).eq(Cat(ram.read_data for ram in self.banks))
         with m.If(comes):
             m.d.sync += [so_far.eq(greater), first.eq(put.last)]
         with m.If(filled):
@@ -113,3 +123,15 @@ class RowMemory(wiring.Component):
         with m.If(self.done):
             m.d.sync += read_slot.eq(~read_slot)
         return m
+
+    def _put(self, m: Module, comes: Signal, filled: Signal, number: Value) -> tuple[list[Value], Value]:
+        """Return, for the element that ``comes``, the ``number``-th of its row: which bank takes it, and where."""
+        if len(self.banks) == 1:
+            return [comes], number
+        ends_run = count(m, self.run, when=comes, name="of_run").last
+        bank = count(m, len(self.banks), when=comes & ends_run, name="bank")
+        address = Signal(range(self.length // len(self.banks) + 1), name="put_address")
+        with m.If(comes):
+            back = ends_run & ~bank.last  # to the first element of the run, in the next bank
+            m.d.sync += address.eq(Mux(filled, 0, Mux(back, address - (self.run - 1), address + 1)))
+        return [comes & (bank.value == index) for index in range(len(self.banks))], address

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -23,7 +24,7 @@ __all__ = ["MatrixProductOperator"]
 
 
 class MatrixProductOperator(Operator[network.MatrixProduct]):
-    """One multiplication a cycle, of a row with all columns of a matrix that lies in a memory of two halves."""
+    """Multiplications of a row with all columns of a matrix that lies in a memory of two halves, ``depth`` a cycle."""
 
     node_type = network.MatrixProduct
 
@@ -36,19 +37,38 @@ class MatrixProductOperator(Operator[network.MatrixProduct]):
     def requantizer_factors(self) -> tuple[int, int]:
         return signed_bits(*self.node.sums_range), self.node.requantization.multiplier_bits
 
+    def choices(self) -> Iterator[Parallelism]:
+        """Yield each number of products a cycle that divides those of a sum, as long as it makes the stage faster."""
+        fastest = 0
+        for depth in range(1, self.node.depth + 1):
+            choice = Parallelism(depth=depth)
+            if self.node.depth % depth == 0 and (not fastest or self.image_cycles(choice) < fastest):
+                fastest = self.image_cycles(choice)
+                yield choice
+
     def multipliers(self, parallelism: Parallelism) -> int:
-        return 1
+        return parallelism.depth
 
     def image_cycles(self, parallelism: Parallelism) -> int:
         """Cycles from one image to the next if neither side of the stage waits."""
-        return self.node.output.pixels * product_cycles(self.node)
+        a, b = self.node.inputs
+        elements = max(a.pixels * a.channels, b.pixels * b.channels)  # which come one by one
+        return max(self.node.output.pixels * product_cycles(self.node, parallelism.depth), elements)
 
     def build(self, recipe: Recipe) -> StreamedProduct:
-        recipe.lanes(self.common_channels)
-        return StreamedProduct(self.node, cells=recipe.cells, lane_cells=recipe.lane_cells, kind=recipe.kind)
+        how = recipe.parallelism
+        if dataclasses.replace(how, cells="", lane_cells="") not in set(self.choices()):
+            raise ValueError(f"products a cycle must divide the {self.node.depth} of a sum, in 1 column, not {how}")
+        return StreamedProduct(
+            self.node, cells=recipe.cells, lane_cells=recipe.lane_cells, kind=recipe.kind, depth=how.depth
+        )
 
     def waiting(self, given: Sequence[Dependency]) -> list[int]:
-        return super().waiting(self._awaited(given))
+        """Rows of A wait until the matrix of their block is complete, and matrices until they are in use: the stage has
+        two rows and two matrices, so that each stream needs room for a row more than waits, and one matrix less.
+        """
+        a, b = self._awaited(given)
+        return super().waiting([dataclasses.replace(a, line=1), dataclasses.replace(b, line=1 - b.line)])
 
     def _awaited(self, given: Sequence[Dependency]) -> Sequence[Dependency]:
         """Return what each row of the output needs: a row of A, and all of the matrix of its block."""
@@ -63,10 +83,11 @@ class MatrixProductOperator(Operator[network.MatrixProduct]):
 
     def own_memories(self, parallelism: Parallelism, cells: str) -> Iterator[Memory]:
         """Yield two rows, two matrices, and rows of results."""
-        a, b = self.node.inputs
-        yield Memory(RowMemory.depth_of(self.node.depth), a.format.bits)
-        yield Memory(RowMemory.depth_of(self.node.depth * b.channels), b.format.bits)
-        yield Memory(StreamedProduct.results_of(self.node), self.node.output.format.bits + 1)
+        (a, b), banks = self.node.inputs, parallelism.depth
+        words = self.node.depth // banks
+        yield Memory(RowMemory.depth_of(words), a.format.bits, count=banks)
+        yield Memory(RowMemory.depth_of(words * b.channels), b.format.bits, count=banks)
+        yield Memory(StreamedProduct.results_of(self.node, banks), self.node.output.format.bits + 1)
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
         return {"sequence": 1, "repeater": 2, "mean_requantizer": 1}
