@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import shutil
 
 import pytest
@@ -52,6 +53,8 @@ def test_what_is_known_of_a_small_network(boundary):
         ("a random schedule of valid and ready", "evaluated"),
         ("the same for every schedule of valid and ready", "tested"),
         ("reset from every state", "tested"),
+        ("every instance with a reset has rst itself", "derived"),
+        ("each stream between stages joins one block to one other", "derived"),
     ):
         assert basis(boundary, beginning) == wanted, beginning
 
@@ -104,6 +107,24 @@ def test_refused_without_regeneration(what, package, tmp_path):
 def of_cells(tmp_path_factory):
     """A package whose arrays are cells, which are not evaluated with images."""
     return emitted(small.residual(), tmp_path_factory.mktemp("package"), "ecp5")
+
+
+@pytest.mark.parametrize("reset", ["1'h0", "~rst", "rst & i__valid"])
+def test_another_reset_of_one_instance_is_refused(reset, of_cells, tmp_path):
+    directory = shutil.copytree(of_cells, tmp_path / "net")
+    change(directory / "net.v", r"_pipeline\(.*?  net_fork\w+ (\w+ \([^;]*\.rst\(rst)\)", lambda old: old[:-3] + reset)
+    seal(directory)
+    report = verify_package(directory)
+    assert any(re.search(r"module net_pipeline: fork_\w+ must be reset by rst alone", text) for text in report.reasons)
+
+
+def test_blocks_without_a_proof_are_counted(boundary):
+    details = [
+        each.detail for result, each in boundary.items() if result.startswith(("the same for every", "reset from e"))
+    ]
+    blocks = "3 FIFOs, 1 fork, 1 gearbox, 1 replay buffer, 12 skid buffers, 3 window buffers"
+    kinds = f"systoliq prove proves, at small sizes, the kinds of {blocks}"
+    assert details == [f"{kinds}; 6 other instances that carry streams have no proof"] * 2
 
 
 def test_order_is_shown_for_cells_too(of_cells):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .boundary import DERIVED, EVALUATED, TESTED, Ground
+from .composition import Composition, compose
 from .dataflow import Flow, data_flow
 from .images import IMAGES, RESETS, Images, UnevaluatedError, evaluate_images
 from .model import Model
@@ -30,6 +31,8 @@ _PLACES = "order of elements on every stream between stages, through gearboxes, 
 _ORDER = "sums of the arrays, groups, order of results, addresses of weights in time and repeated pixels at full rate"
 _FOR_EVER = "the same order for ever at full rate"
 _STALLS = "the same for every schedule of valid and ready, and depths of FIFOs that suffice for each"
+_ONE_RESET = "every instance with a reset has rst itself as its reset"
+_JOINED = "each stream between stages joins one block to one other, its valid, ready and payload as they are"
 _RESET = "reset from every state and in every phase"
 _MOST_NAMES = 4  # of parts of the state in a line
 _KIND = re.compile(r"^s\d+_\w+?_(depthwise_)?(?=requantizer|round_near_tie|maximum|lane|tables?$)|_\d+_of_\w+$")
@@ -53,12 +56,13 @@ class Order:
         moves = [part["module"] for part in self.claimed["stages"] if part["operator"] == "Move"]
         flow = data_flow(self.modules, self.name, moves)
         yield from self._independence(flow, reasons)
+        composition = compose(self.modules, self.name)
+        reasons += limited(f"{self.name}.v: {fault}" for fault in composition.faults)
         if not reasons:
             yield from self._places(flow, reasons)
         if not reasons:
             yield from self._images(reasons)
-        yield Ground(result=_STALLS, basis=TESTED)
-        yield Ground(result=_RESET, basis=TESTED)
+        yield from _composed(composition)
 
     def _independence(self, flow: Flow, reasons: list[str]) -> Iterator[Ground]:
         """Check that no control signal depends on data, and that modules that must move data only copy it."""
@@ -146,6 +150,18 @@ class Order:
             yield Ground(result=result, basis=EVALUATED, detail=detail)
         for node, reason in found.unevaluated.items():
             yield Ground(result=f"windows of {node}", basis=TESTED, detail=f"not evaluated: {reason}")
+
+
+def _composed(found: Composition) -> Iterator[Ground]:
+    """What the composition of the network shows, and what it leaves open."""
+    if not found.faults:
+        yield Ground(result=_ONE_RESET, basis=DERIVED, detail=f"{found.instances} instances")
+    yield Ground(result=_JOINED, basis=DERIVED)
+    blocks = ", ".join(f"{count} {block}{'s' * (count > 1)}" for block, count in sorted(found.proven.items()))
+    proven = f"systoliq prove proves, at small sizes, the kinds of {blocks}" if blocks else "no block has a proof"
+    others = f"; {found.others} other instances that carry streams have no proof" if found.others else ""
+    yield Ground(result=_STALLS, basis=TESTED, detail=proven + others)
+    yield Ground(result=_RESET, basis=TESTED, detail=proven + others)
 
 
 def _taken(assumed: set[str]) -> str:
