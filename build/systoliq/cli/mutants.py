@@ -24,7 +24,8 @@ _ALIVE = (Verdict.DIFFERENT, Verdict.UNDECIDED)
     help="""Mutate the Verilog of the package in DIR, one line at a time; check that its testbench finds each mutant.
 
 Tries to prove that a mutant which passes the testbench equals the original. If there is no proof, compares mutant
-and original in a simulation of random traffic, and runs `systoliq verify` with the digests of the mutated file.
+and original in a simulation of random traffic, and runs `systoliq verify --no-regenerate` with the digests of the
+mutated file.
 Prints kills by block, and each mutant that survives with its line. The exit status is 1 if a mutant survives.
 
 \b

@@ -45,7 +45,7 @@ class Verdict(enum.Enum):
 @dataclass(frozen=True, kw_only=True)
 class Result:
     """A mutant, its verdict, and the output of the testbench or of the simulation against the original; `refused` is
-    the output of `verify` for a mutant that the testbench does not find.
+    the output of `verify --no-regenerate` for a mutant that the testbench does not find.
     """
 
     mutant: Mutant
@@ -78,11 +78,11 @@ class Campaign:
         self._limit = 600.0
         with tempfile.TemporaryDirectory(prefix="systoliq-mutants-") as place:
             start = _children_seconds()
-            said = self._simulate(self._text, Path(place))
+            said = self.simulated(self._text, Path(place))
             self._limit = 60 + 10 * (_children_seconds() - start)
             if said is None or not said.startswith("PASS"):
                 raise ValueError(f"{folder}: its own testbench must pass, not print {(said or 'nothing')[:200]!r}")
-            if reason := self._refused(self._package(self._text, Path(place))):
+            if reason := self.refused(self._text, Path(place)):
                 raise ValueError(f"{folder} must be verified before it is mutated, not {reason[:200]!r}")
 
     def run(
@@ -118,18 +118,22 @@ class Campaign:
         text = mutant.applied(self._text.splitlines())
         with tempfile.TemporaryDirectory(prefix="systoliq-mutants-") as place:
             folder = Path(place)
-            said = self._simulate(text, folder)
+            said = self.simulated(text, folder)
             if said is None:
                 return None
             verdict, refused = Verdict.TESTBENCH, ""
             if said.startswith("PASS"):
-                verdict, said, refused = self._survivor(mutant, text, folder)
+                verdict, said, refused = self.survivor(mutant, folder)
         first = said.strip().partition("\n")[0]
         seconds = time.monotonic() - start
         return Result(mutant=mutant, verdict=verdict, said=first, refused=refused, seconds=seconds)
 
-    def _survivor(self, mutant: Mutant, text: str, folder: Path) -> tuple[Verdict, str, str]:
+    def survivor(self, mutant: Mutant, folder: Path) -> tuple[Verdict, str, str]:
+        """Judge a mutant that the testbench does not find: the verdict, what a comparison with the original says, and
+        what `verify` says. Files are written to `folder`.
+        """
         seconds, whole = self._seconds, not self._alone
+        text = mutant.applied(self._text.splitlines())
         if same_state(self._text, mutant, folder, seconds=seconds, whole=whole):
             return Verdict.EQUIVALENT, "", ""
         modules = holders(self._text, mutant.module)
@@ -141,15 +145,14 @@ class Campaign:
                 wrong = "" if same_results(self._folder, texts, folder, seconds=3 * seconds) else None
             elif is_evaluated(blocks, mutant.kind):
                 wrong = self._wrong_sum(texts, folder)
-        package = self._package(text, folder)
         if wrong is not None:
-            return (Verdict.DIFFERENT, wrong, self._refused(package)) if wrong else (Verdict.EQUIVALENT, "", "")
+            return (Verdict.DIFFERENT, wrong, self.refused(text, folder)) if wrong else (Verdict.EQUIVALENT, "", "")
         if none_seen(self._text, mutant, folder, seconds=seconds, whole=whole):
             return Verdict.EQUIVALENT, "", ""
         if not whole:
-            return Verdict.UNDECIDED, "", self._refused(package)
+            return Verdict.UNDECIDED, "", self.refused(text, folder)
         cycle = first_difference(self._text, text, modules[-1], folder, cycles=_CYCLES, seconds=self._limit)
-        refused = self._refused(package)
+        refused = self.refused(text, folder)
         if cycle is None:
             return Verdict.UNDECIDED, "", refused
         return Verdict.DIFFERENT, f"after {cycle} cycles of random traffic", refused
@@ -159,7 +162,7 @@ class Campaign:
         found = [wrong_sum(self._folder, self._package(text, folder)) for text in meanings]
         return None if None in found else next(filter(None, found), "")
 
-    def _simulate(self, text: str, folder: Path) -> str | None:
+    def simulated(self, text: str, folder: Path) -> str | None:
         """Return the testbench's output for the Verilog `text`; None if `text` does not compile."""
         (folder / "design.v").write_text(text)
         for memory in self._folder.glob("*.mem"):
@@ -193,11 +196,12 @@ class Campaign:
             path.write_text(json.dumps(sealed, indent=2) + "\n")
         return package
 
-    def _refused(self, package: Path) -> str:
-        """Why `verify` refuses `package`; or ""."""
+    def refused(self, text: str, folder: Path) -> str:
+        """Return why `verify` refuses the package with the Verilog `text`, without regeneration; or ""."""
         if not self._has_certificate:
             return ""
-        command = [sys.executable, "-m", "systoliq", "verify", str(package)]
+        package = self._package(text, folder)
+        command = [sys.executable, "-m", "systoliq", "verify", str(package), "--no-regenerate"]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=_VERIFY_SECONDS, check=False)
         except subprocess.TimeoutExpired:
