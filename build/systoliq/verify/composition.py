@@ -80,7 +80,7 @@ def _is_reset(instance: Instance) -> bool:
 
 
 def _block(kind: str, name: str) -> str | None:
-    """What a module is, if `systoliq prove` proves such blocks."""
+    """The block that a module is; None if `systoliq prove` proves no such blocks."""
     for block, end in _BLOCKS.items():
         if re.fullmatch(rf"{re.escape(name)}_(\w+_)?{end}", kind):
             return block

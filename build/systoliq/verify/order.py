@@ -153,7 +153,7 @@ class Order:
 
 
 def _composed(found: Composition) -> Iterator[Ground]:
-    """What the composition of the network shows, and what it leaves open."""
+    """The results of the composition, and those that it leaves open."""
     if not found.faults:
         yield Ground(result=_ONE_RESET, basis=DERIVED, detail=f"{found.instances} instances")
     yield Ground(result=_JOINED, basis=DERIVED)
