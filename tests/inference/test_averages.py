@@ -109,7 +109,7 @@ def test_the_convolution_of_an_average_is_the_average_for_every_sum(dtype, tmp_p
         text = AVERAGE.replace("TYPE", np.dtype(dtype).name).replace("[1, ", "[36, ")
         model = lowered(write(tmp_path / f"{case}.onnx", text, constants))
         other = with_convolutions(model, {"x": x})
-        assert [node.op_type for node in other.model.graph.node] == ["QLinearConv"]
+        assert [(node.op_type, node.name) for node in other.model.graph.node] == [("QLinearConv", "y")]
         (expected,) = model.session.run(["y"], {"x": x}).values()
         (found,) = Session(other.model.SerializeToString(), "", as_it_is=True).run(["y"], {"x": x}).values()
         np.testing.assert_array_equal(found, expected)

@@ -20,6 +20,7 @@ from ...onnx.runtime import Session
 from ..host import watched
 from ..lowering import Lowered
 from ..operations import Array
+from ..steps import label_of
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -159,7 +160,7 @@ class _Rewriting:
         self, node: NodeProto, inputs: list[str], y: str, kernel: tuple[int, ...], groups: int, last: int
     ) -> NodeProto:
         attributes = {"kernel_shape": list(kernel), "group": groups, "channels_last": last}
-        return self._node("QLinearConv", inputs, y, name=node.name, domain="com.microsoft", **attributes)
+        return self._node("QLinearConv", inputs, y, name=label_of(node), domain="com.microsoft", **attributes)
 
     def _node(self, operator: str, inputs: list[str], output: str, **attributes: Any) -> NodeProto:
         from onnx import helper
