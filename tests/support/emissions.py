@@ -20,7 +20,7 @@ from amaranth.lib import wiring
 
 from systoliq.hw.hierarchy import Emission, Written, configuration, mark_used
 
-__all__ = ["forget", "keep"]
+__all__ = ["forget", "keep", "look_for_loops"]
 
 SIZE = 100_000_000  # characters of RTLIL in all
 
