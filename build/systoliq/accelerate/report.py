@@ -103,7 +103,7 @@ def _speed(build: Build, figures: Mapping[str, Any]) -> list[tuple[str, str]]:
         at = f", {cycles / mhz:,.1f} microseconds at {mhz:.3f} MHz" if mhz else ""
         stated = found.get("model_latency_cycles")
         model = "as the cycle model says" if stated == cycles else f"{stated:,} by the cycle model" if stated else ""
-        text = f"{cycles:,} cycles from the first beat in to the last beat out of one image"
+        text = f"{cycles:,} cycles from the first beat in to the last beat out of one image, both included"
         rows.append(("latency", f"{text}{model and f', {model}'}{at}"))
         rate = build.wanted.baud / _LINE_BITS / (found["line_bytes"] + _LINE_FRAME)
         rows.append(("serial line", f"at most {rate:,.1f} images a second at {build.wanted.baud} baud"))
