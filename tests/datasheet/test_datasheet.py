@@ -6,6 +6,7 @@ import html
 import json
 import re
 import shutil
+import zlib
 from xml.etree import ElementTree
 
 import numpy as np
@@ -16,6 +17,7 @@ from systoliq.api import (
     ArrayDesign,
     ArrayOptions,
     EngineDesign,
+    InputError,
     LayerDesign,
     LayerOptions,
     MatMulLayer,
@@ -27,6 +29,7 @@ from systoliq.datasheet.beats import worked_beats
 from systoliq.datasheet.diagram import shown_cycles, wave_json
 from systoliq.datasheet.latency import latency_start, stated_latency
 from systoliq.datasheet.make import make_datasheet
+from systoliq.datasheet.pdf import pdf_of
 from systoliq.datasheet.trace import Trace, traced
 from systoliq.design import DmaEngineDesign
 from systoliq.hw.engine import EngineConfig
@@ -130,6 +133,32 @@ def test_a_latency_that_the_verilog_does_not_have_is_refused(packages, tmp_path)
     assert not (tmp_path / "d.html").exists()
 
 
+def test_a_pdf(packages, tmp_path):
+    try:
+        pdf_of("")
+    except InputError as error:
+        pytest.skip(str(error))
+    result = datasheet(packages("layer"), "--out", tmp_path / "d.pdf")
+    assert result.exit_code == 0, result.output
+    content = (tmp_path / "d.pdf").read_bytes()
+    assert content.startswith(b"%PDF-")
+    streams = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", content, re.DOTALL)
+    objects = b"".join(zlib.decompress(each) for each in streams if each[:1] == b"x")
+    assert (content + objects).count(b"/MediaBox") > 2, "some pages"
+
+
+def test_a_pdf_without_the_systems_library_is_refused_before_anything_runs(packages, tmp_path, monkeypatch):
+    def missing(*_, **__):
+        raise OSError("cannot load library 'libpango-1.0-0'")
+
+    monkeypatch.setattr("systoliq.datasheet.pdf.need", missing)
+    monkeypatch.setattr("systoliq.datasheet.make.make_datasheet", None)
+    result = datasheet(packages("layer"), "--out", tmp_path / "d.pdf")
+    assert result.exit_code == 2
+    assert "weasyprint needs Pango: apt-get install libpango-1.0-0 libpangoft2-1.0-0" in result.output
+    assert not (tmp_path / "d.pdf").exists()
+
+
 def test_without_icarus_the_page_says_why_it_has_no_diagram(packages, monkeypatch):
     from systoliq.sim.tools import ToolError
 
@@ -150,6 +179,7 @@ def test_without_icarus_the_page_says_why_it_has_no_diagram(packages, monkeypatc
         (["{array}", "--out", "{array}/d.html"], "--out must be in another folder than DIR"),
         (["{array}", "--out", "{tmp}/d.html", "--target", "ecp5-85k"], "must be used with the package of a layer"),
         (["{array}", "--out", "{tmp}/d.html", "--target", "ecp6"], "ecp6"),
+        (["{array}", "--out", "{tmp}/d.docx"], "--out must end in .html or .pdf, not 'd.docx'"),
     ],
 )
 def test_wrong_arguments_are_one_line_and_write_nothing(packages, tmp_path, arguments, message):
