@@ -125,8 +125,11 @@ IN_THE_WAY = {
         CNN.replace("a = GlobalAveragePool(p)", "[norm] s = LpNormalization<axis = 1>(p) a = GlobalAveragePool(s)"),
         "LpNormalization 'norm'",
     ),
-    "an average of windows of different sizes": (
-        CNN.replace("p = MaxPool<", "[pool] p = AveragePool<pads = [1, 1, 0, 0], "),
+    "an average of windows of nine sizes": (
+        CNN.replace(
+            "p = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>",
+            "[pool] p = AveragePool<kernel_shape = [5, 5], pads = [4, 4, 4, 4]>",
+        ),
         "node 'pool'",
     ),
 }
