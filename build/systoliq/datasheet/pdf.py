@@ -25,8 +25,6 @@ def pdf_of(page: str) -> bytes:
     except OSError as error:
         how = "apt-get install libpango-1.0-0 libpangoft2-1.0-0"
         raise InputError(f"weasyprint needs Pango: {how} ({error})") from error
-    logging.getLogger("weasyprint").setLevel(
-        logging.ERROR
-    )  # it warns of styles that its drawings read
+    logging.getLogger("weasyprint").setLevel(logging.ERROR)  # it warns of styles that its drawings read
     content: bytes = weasyprint.HTML(string=page).write_pdf(stylesheets=[weasyprint.CSS(string=_PRINT)])
     return content

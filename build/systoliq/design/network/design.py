@@ -7,7 +7,6 @@ import functools
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -222,7 +221,7 @@ class NetworkDesign(Design):
     def stages(self) -> list[dict[str, Any]]:
         """The plan with its estimates, as `read_plan` takes it."""
         return [
-            {**stage, **(asdict(self.estimates[stage["node"]]) if self.estimates else {})}
+            {**stage, **(self.estimates[stage["node"]].as_json() if self.estimates else {})}
             for stage in self.plan.as_json()
         ]
 

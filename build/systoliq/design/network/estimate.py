@@ -12,6 +12,7 @@ import dataclasses
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from systoliq.golden import network
 from systoliq.golden.network.tensor import BYTE
@@ -64,6 +65,10 @@ class Estimate:
     lut_sites: int
     ram: int
     large: tuple[int, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The figures by name, ready for JSON."""
+        return dataclasses.asdict(self) | {"large": list(self.large)}
 
 
 def blocks_of(estimates: Iterable[Estimate], part: Target) -> int:
