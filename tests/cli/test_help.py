@@ -5,6 +5,13 @@ from __future__ import annotations
 import pytest
 
 
+@pytest.mark.parametrize("group", [[], ["board"]], ids=["systoliq", "board"])
+def test_a_group_without_a_command_shows_its_help(group, call):
+    result = call(*group)
+    assert result.exit_code == 2
+    assert result.stderr == call(*group, "--help").stdout
+
+
 @pytest.mark.parametrize("command", ["emit", "simulate", "demo", "layers", "doctor"])
 def test_help_teaches(command, call):
     result = call(command, "--help")

@@ -10,12 +10,13 @@ from .board_load import board_load
 from .board_project import board_project
 from .board_run import board_run
 from .board_simulate import board_simulate
+from .shell import Group
 
 __all__ = ["board"]
 
 
 @click.command(
-    cls=click.Group,
+    cls=Group,
     help="""List the boards, show which ones a network fits, load a bitstream, send rows to a board and compare the
 results, simulate one, or write a project for vendors' tools.
 

@@ -38,6 +38,13 @@ class _Settings:
 class Group(click.Group):
     """A group of commands that ends as this module says, under a test runner as well."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Show the help if no command is given: click would raise it as an error, which is shown in one line."""
+        if not args and not ctx.resilient_parsing:
+            click.echo(ctx.get_help(), err=True)
+            ctx.exit(2)
+        return super().parse_args(ctx, args)
+
     def main(
         self,
         args: Sequence[str] | None = None,
