@@ -9,7 +9,7 @@ import click
 from ..errors import need
 from ..files import check_file, write_file
 from ..progress import Stages
-from .options import PATH, TargetName
+from .options import PATH, TargetName, check_outside
 from .shell import debug_option
 
 __all__ = ["datasheet"]
@@ -55,8 +55,7 @@ def datasheet(directory: Path, output: Path, targets: tuple[str, ...], seconds: 
     if kind == ".pdf":
         pdf_of("")  # says what is missing before the simulation
     check_file("out", output)
-    if output.resolve().parent == directory.resolve():
-        raise click.UsageError("--out must be in another folder than DIR: a package holds only what emit writes")
+    check_outside(directory, output)
     with Stages().stage(f"datasheet of {directory}") as detail:
         content = make_datasheet(directory, targets, seconds=seconds, detail=detail)
     write_file(output, pdf_of(content) if kind == ".pdf" else content.encode())

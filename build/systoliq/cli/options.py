@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BUS_OPTION", "CELLS_OPTION", "ENGINE_OPTIONS", "HARDWARE_OPTIONS", "NETWORK_OPTIONS", "PATH", "SHAPE_OPTION",
     "SIMULATOR_OPTION", "SOURCE_HELP", "SOURCE_OPTIONS", "TARGET_OPTION", "TargetName",
-    "add_options", "hardware_of",
+    "add_options", "check_outside", "hardware_of",
 ]  # fmt: skip
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -279,6 +279,12 @@ def add_options(*options: Callable[[Any], Any]) -> Callable[[_Command], _Command
         return command
 
     return decorate
+
+
+def check_outside(package: Path, output: Path) -> None:
+    """Raise InputError if the file `output` of --out is in the folder of the package."""
+    if output.resolve().parent == package.resolve():
+        raise InputError("--out must be in another folder than DIR: a package holds only what emit writes")
 
 
 def hardware_of(arguments: Mapping[str, Any], target: Target | None = None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import click
 
 from ..errors import InputError
 from ..files import check_file, write_file
-from .options import PATH
+from .options import PATH, check_outside
 from .rows import show_rows
 from .shell import debug_option
 from .shown import shown
@@ -45,8 +45,7 @@ def wrap(directory: Path, output: Path, power_of_two: bool, active_low_reset: bo
     from ..package.wrapper import wrapper_verilog
 
     check_file("out", output)
-    if output.resolve().parent == directory.resolve():
-        raise InputError("out must be in another folder than DIR: a package holds only what emit writes")
+    check_outside(directory, output)
     if not power_of_two and not active_low_reset:
         raise InputError("--power-of-two or --active-low-reset must be given: else the wrapper changes nothing")
     sidecar = read_sidecar(directory) if directory.is_dir() else None
