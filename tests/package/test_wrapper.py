@@ -76,6 +76,7 @@ def test_widths_of_every_stream(tmp_path):
 WRONG = {
     "nothing": ([], "--power-of-two or --active-low-reset must be given"),
     "name": (["--power-of-two", "--name", "a b"], "name must be a Verilog identifier"),
+    "keyword": (["--power-of-two", "--name", "module"], "and no keyword, not 'module'"),
     "own name": (["--power-of-two", "--name", "resnet8_fc"], "and not the block's own, not 'resnet8_fc'"),
 }
 
@@ -87,7 +88,11 @@ def test_bad_input_leaves_nothing(options, text, package, tmp_path):
 
 
 def test_a_directory_without_a_package(package, tmp_path):
-    for folder in (tmp_path, tmp_path / "none"):
+    bitstream = tmp_path / "bitstream"
+    bitstream.mkdir()
+    report = {"generator": "systoliq", "kind": "bitstream", "top": "fc", "name": "fc", "files": {}}
+    (bitstream / "report.json").write_text(json.dumps(report))
+    for folder in (tmp_path, tmp_path / "none", bitstream):
         made = wrap(folder, "--power-of-two", "--out", package.parent / "t.v")
         assert_refused(made, str(folder))
         assert "emit" in made.stderr

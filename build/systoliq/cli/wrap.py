@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import click
 
+from ..design.names import module_name
 from ..errors import InputError
 from ..files import check_file, write_file
 from .options import PATH, check_outside
@@ -15,8 +15,6 @@ from .shell import debug_option
 from .shown import shown
 
 __all__ = ["wrap"]
-
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 
 
 @click.command(
@@ -41,19 +39,16 @@ Examples
 def wrap(directory: Path, output: Path, power_of_two: bool, active_low_reset: bool, name: str | None) -> None:
     """See the help above."""
     from ..package.forms.block import Block
-    from ..package.regenerate import read_sidecar
     from ..package.wrapper import wrapper_verilog
+    from ..signoff.files import package_files
 
     check_file("out", output)
     check_outside(directory, output)
     if not power_of_two and not active_low_reset:
         raise InputError("--power-of-two or --active-low-reset must be given: else the wrapper changes nothing")
-    sidecar = read_sidecar(directory) if directory.is_dir() else None
-    if sidecar is None:
-        raise InputError(f"DIR must be a directory with one package of systoliq emit, not {directory}")
-    block = Block(sidecar)
-    name = f"{block.name}_top" if name is None else name
-    if not _NAME.fullmatch(name) or name == block.name:
+    block = Block(package_files(directory).sidecar)
+    name = module_name(name, f"{block.name}_top")
+    if name == block.name:
         raise InputError(f"name must be a Verilog identifier and not the block's own, not {name!r}")
     text = wrapper_verilog(block, name, power_of_two=power_of_two, active_low=active_low_reset)
     write_file(output, text.encode())
