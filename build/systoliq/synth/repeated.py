@@ -6,19 +6,18 @@ separately.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
+
+from .modules import instances_in, modules_of
 
 __all__ = ["repeated_modules"]
 
 _MANY = 16
-_MODULE = re.compile(r"^module (\w+)\b(.*?)^endmodule", re.MULTILINE | re.DOTALL)
-_INSTANCE = re.compile(r"^ +(\w+) \w+ \($", re.MULTILINE)
 
 
 def repeated_modules(verilog: str, top: str) -> list[str]:
     """The modules of an emitted design with many instances below `top`, except modules within one of them."""
-    inside = {name: Counter(_INSTANCE.findall(body)) for name, body in _MODULE.findall(verilog)}
+    inside = {name: instances_in(text) for name, text in modules_of(verilog).items()}
     found: dict[str, None] = {}
 
     def descend(name: str, copies: int) -> Counter[str]:

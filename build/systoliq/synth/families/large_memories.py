@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from systoliq.hw.verilog import Verilog, files_of
 
+from ..modules import instances_in, modules_of
 from .family import Family
 from .sizes import LargeBlocks, MemoryBlocks
 
 __all__ = ["in_large_blocks"]
 
-_MODULE = re.compile(r"^module (\S+)\b.*?^endmodule", re.MULTILINE | re.DOTALL)
 _MEMORY = re.compile(r"^ *reg \[(\d+):0\] (\S+) \[(?:0:)?(\d+)(?::0)?\];$", re.MULTILINE)
-_INSTANCE = re.compile(r"^ *(\w+) \w+ *\($", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,9 +35,10 @@ def in_large_blocks(verilog: str, family: Family) -> str:
     if family.sizes is None or family.sizes.memories is None or family.sizes.large is None:
         return verilog
     sizes, large, files = family.sizes.memories, family.sizes.large, files_of(verilog)
-    modules = {found[1]: found[0] for found in _MODULE.finditer(verilog)}
+    modules = modules_of(verilog)
+    within = {name: instances_in(text) for name, text in modules.items()}
     found = [each for name, text in modules.items() for each in _memories(name, text, sizes, large)]
-    once = [each for each in found if _instances(each.module, modules) == 1]
+    once = [each for each in found if _instances(each.module, within) == 1]
     chosen = sorted(once, key=lambda each: (-each.blocks, each.module))[: large.count]
     for each in chosen:
         text = modules[each.module]
@@ -55,7 +56,6 @@ def _memories(module: str, text: str, sizes: MemoryBlocks, large: LargeBlocks) -
             yield _Memory(module=module, line=match[0], blocks=blocks)
 
 
-def _instances(module: str, modules: dict[str, str]) -> int:
-    """Instances of a module in a design, whose top has none within it."""
-    within = [(name, text) for name, text in modules.items() for kind in _INSTANCE.findall(text) if kind == module]
-    return sum(_instances(name, modules) for name, _ in within) or 1
+def _instances(module: str, within: Mapping[str, Counter[str]]) -> int:
+    """Instances of a module in a design, whose top has none, by the instances `within` each module."""
+    return sum(count[module] * _instances(name, within) for name, count in within.items() if count[module]) or 1
