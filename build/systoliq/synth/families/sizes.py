@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 __all__ = ["LargeBlocks", "MemoryBlocks", "Sizes"]
 
@@ -102,8 +102,8 @@ class Sizes:
     """
 
     cells: tuple[str, ...]
-    memories: MemoryBlocks | None = field(default=None)
-    large: LargeBlocks | None = field(default=None)
+    memories: MemoryBlocks | None = None
+    large: LargeBlocks | None = None
     common: float = 1
     plain_product: float = 0
     pair_product: float = 0
