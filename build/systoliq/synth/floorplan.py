@@ -32,7 +32,7 @@ def floorplan(multipliers: Iterable[str], memories: Iterable[str], sites: BlockS
     """
     names = sorted(multipliers, key=_order)
     found = {name: match for name in names if (match := _COLUMN.match(name))}
-    if sites is None or not found or len(found) <= len(sites.columns):
+    if sites is None or len(found) <= len(sites.columns):
         return {}
     if len({match["array"] for match in found.values()}) > 1:
         return _along(names, sorted(memories, key=_order), sites)
