@@ -29,7 +29,7 @@ from .standard_cells import CELLS, Library, library_of, read_library
 from .target import Target
 from .targets import open_target
 from .tools import find_nextpnr, find_yosys
-from .yosys import cell_figures, mapped_apart, netlist_to_place, run_blocks, run_yosys, top_of, without_initial_values
+from .yosys import before_synthesis, cell_figures, mapped_apart, netlist_to_place, run_blocks, run_yosys, top_of
 
 __all__ = ["Block", "DoesNotFitError", "SynthesisError", "Synthesizable", "check_fit", "synthesize", "synthesized"]
 
@@ -149,8 +149,8 @@ def synthesized(
     if progress:
         progress("synthesis")
     verilog = in_large_blocks(verilog, FAMILIES[target.family])
-    before = [*without_initial_values(target), *target.before]
-    commands = " ".join([*before, target.synth, *target.after, *mapped_apart(verilog, name, target)])
+    apart = mapped_apart(verilog, name, target)
+    commands = " ".join([*before_synthesis(target), target.synth, *target.after, *apart])
     cells = b"" if library is None else library.content + f"{mhz}".encode()
     memories = [part for file in sorted(files_of(verilog).items()) for part in file]
     key = content_key(_FORMAT, verilog, name, commands, cells, yosys.version, *memories)

@@ -22,6 +22,7 @@ from .tools import Command
 __all__ = [
     "DSPS",
     "RAMS",
+    "before_synthesis",
     "cell_figures",
     "is_register",
     "mapped_apart",
@@ -30,7 +31,6 @@ __all__ = [
     "run_blocks",
     "run_yosys",
     "top_of",
-    "without_initial_values",
 ]
 
 DSPS = {kind: size for family in FAMILIES.values() for kind, size in family.cells.multipliers.items()}
@@ -57,8 +57,8 @@ def run_yosys(
     else:
         quick = False
     whole = f"{target.synth} -noabc" if quick else target.synth
-    before = [*without_initial_values(target), *target.before]
-    before = [f"hierarchy -top {name}", *before] if before else []
+    commands = before_synthesis(target)
+    before = [f"hierarchy -top {name}", *commands] if commands else []
     script = ["read_verilog design.v", *before, *_synthesis(verilog, name, target, whole), *target.after]
     options = ""
     if library is not None:
@@ -79,14 +79,16 @@ def run_yosys(
         (folder / "netlist.json").write_text(json.dumps(netlist))
 
 
-def without_initial_values(target: Target) -> list[str]:
-    """Yosys' commands that remove the registers' initial values, which no design needs; none for standard cells.
+def before_synthesis(target: Target) -> list[str]:
+    """Return Yosys' commands before the synthesis itself: the target's own and, except for standard cells, commands
+    that remove the registers' initial values, which no design needs.
 
     A register that loads a constant, as a lane's with a bit that all multipliers share, would differ from the constant
     in its first cycle. Yosys would keep it, and merge all such registers of the chip into one that many blocks read.
     Modules of a board's top keep theirs: the reset at power-up comes from them.
     """
-    return [] if target.family == "generic" else ["proc", f"setattr -unset init w:* {_BOARD} %d"]
+    removed = [] if target.family == "generic" else ["proc", f"setattr -unset init w:* {_BOARD} %d"]
+    return [*removed, *target.before]
 
 
 def run_blocks(
