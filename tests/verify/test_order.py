@@ -118,6 +118,18 @@ def test_another_reset_of_one_instance_is_refused(reset, of_cells, tmp_path):
     assert any(re.search(r"module net_pipeline: fork_\w+ must be reset by rst alone", text) for text in report.reasons)
 
 
+def test_a_net_of_the_name_of_the_reset_is_refused(of_cells, tmp_path):
+    """A stage without a reset, in which rst is a constant."""
+    directory = shutil.copytree(of_cells, tmp_path / "net")
+    path, stage, port = directory / "net.v", "net_s0_convolution0", "  input wire rst,\n"
+    constant = "  wire rst;\n  assign rst = 1'h0;\n"
+    change(path, rf"module {stage}\(\n.*?({port}.*?\);\n)", lambda old: old.removeprefix(port) + constant)
+    change(path, rf"  {stage} \w+ \([^;]*(,\n    \.rst\(rst\))", lambda _: "")
+    seal(directory)
+    report = verify_package(directory)
+    assert any(f"module {stage}: window must be reset by rst alone" in text for text in report.reasons)
+
+
 def test_blocks_without_a_proof_are_counted(boundary):
     details = [
         each.detail for result, each in boundary.items() if result.startswith(("the same for every", "reset from e"))

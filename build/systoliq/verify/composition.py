@@ -50,7 +50,7 @@ def compose(modules: Mapping[str, Module], name: str) -> Composition:
         placed = modules[instance.kind]
         if _RESET in placed.inputs:
             instances += 1
-            if not _is_reset(instance):
+            if not (_RESET in modules[module].inputs and _is_reset(instance)):
                 faults[f"module {module}: {instance.name} must be reset by {_RESET} alone"] = None
         if instance.kind != f"{name}_pipeline" and _carries(placed):
             block = _block(instance.kind, name)
@@ -74,7 +74,7 @@ def _placed(modules: Mapping[str, Module], name: str) -> Iterator[tuple[str, Ins
 
 
 def _is_reset(instance: Instance) -> bool:
-    """True if the reset of an instance is the one of the module that it is in."""
+    """True if the reset of an instance is the one that its module has, whole."""
     given = instance.ports.get(_RESET)
     return isinstance(given, Name) and given.name == _RESET and given.low is None
 
