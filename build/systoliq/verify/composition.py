@@ -12,18 +12,12 @@ from dataclasses import dataclass
 
 from .expression import Name
 from .modules import Instance, Module
+from .streams import BETWEEN
 
 __all__ = ["Composition", "compose"]
 
 _RESET = "rst"
-_BLOCKS = {
-    "skid buffer": r"skid_buffer_\d+",
-    "fork": r"fork_\d+_of_\d+",
-    "FIFO": r"fifo_\d+x\d+",
-    "gearbox": r"gearbox_\d+_to_\d+_of_\d+",
-    "replay buffer": r"replay\w*",
-    "window buffer": r"window",
-}
+_BLOCKS = BETWEEN | {"replay buffer": r"replay\w*", "window buffer": r"window"}
 """Blocks that carry streams and have proofs (docs/proofs.md), by the ends of their modules' names."""
 
 

@@ -13,10 +13,17 @@ from .evaluate import Scope
 from .expression import Concat, Name, UnreadableError
 from .modules import Instance, Module
 
-__all__ = ["INPUT", "Streams"]
+__all__ = ["BETWEEN", "INPUT", "Streams"]
 
 INPUT = "s_axis_a"
-_BETWEEN = r"(skid_buffer_\d+|fork_\d+_of_\d+|fifo_\d+x\d+|gearbox_\d+_to_\d+_of_\d+)"
+BETWEEN = {
+    "skid buffer": r"skid_buffer_\d+",
+    "fork": r"fork_\d+_of_\d+",
+    "FIFO": r"fifo_\d+x\d+",
+    "gearbox": r"gearbox_\d+_to_\d+_of_\d+",
+}
+"""The buffers between stages, by the ends of their modules' names."""
+
 _SIGNALS = ("payload", "valid", "ready")
 
 
@@ -77,7 +84,7 @@ class Streams:
             for port in instance.ports:
                 if re.fullmatch(r"o(_\d+)?__payload", port):
                     self._given[self._net(instance, port)] = (instance, port.removesuffix("__payload"))
-        between = re.compile(rf"{re.escape(name)}_{_BETWEEN}")
+        between = re.compile(rf"{re.escape(name)}_({'|'.join(BETWEEN.values())})")
         self._between = {each.name for each in placed if between.fullmatch(each.kind)}
         self.stages: dict[str, list[str]] = {}
         for instance in placed:
