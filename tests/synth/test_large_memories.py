@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from systoliq.design.network.estimate import Estimate, blocks_of
-from systoliq.hw.verilog import Verilog, files_of
+from systoliq.design.network.estimate import Estimate, blocks_of, estimate
+from systoliq.golden import INT8
+from systoliq.golden.network import MatrixProduct, Tensor
+from systoliq.hw.network.parallelism import Parallelism
+from systoliq.hw.network.product import StreamedProduct
+from systoliq.hw.verilog import Verilog, emit_verilog, files_of
 from systoliq.synth import open_target
 from systoliq.synth.families import FAMILIES
 from systoliq.synth.families.large_memories import in_large_blocks
@@ -59,3 +64,19 @@ def test_a_plan_counts_the_blocks_that_are_left() -> None:
     estimates = [Estimate(10, 30, (9, 9)), Estimate(10, 12, (8,)), Estimate(10, 5)]
     assert blocks_of(estimates, open_target("nexus-40k")) == 47 - 18
     assert blocks_of(estimates, open_target("ecp5-25k")) == 47
+
+
+@pytest.mark.parametrize(("depth", "blocks"), [(1, (8,)), (2, ())])
+def test_a_plan_counts_memories_as_synthesis_marks_them(depth: int, blocks: tuple[int, ...]) -> None:
+    """With two products a cycle, the matrix lies in two instances of one module."""
+    shapes = {"a": (1, 1, 32), "b": (1, 32, 256), "y": (1, 1, 256)}
+    a, b, y = (
+        Tensor(name=name, shape=shape, format=INT8, scale=np.float32(0.02), zero_point=0)
+        for name, shape in shapes.items()
+    )
+    node = MatrixProduct(name="p", inputs=(a, b), output=y)
+    found = estimate(node, Parallelism(depth=depth), "nexus")
+    assert found is not None
+    assert found.large == blocks
+    stage = StreamedProduct(node, cells="nexus", lane_cells="nexus", kind="product", depth=depth)
+    assert len(marked(in_large_blocks(emit_verilog(stage, "product"), NEXUS))) == len(blocks)

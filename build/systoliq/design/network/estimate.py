@@ -121,10 +121,14 @@ def estimate(
 
 
 def _large(memories: Sequence[Memory], cells: str, sizes: Sizes) -> Iterator[int]:
-    """Yield the memory blocks of each memory that a large block of the part may hold."""
+    """Yield the memory blocks of each memory that a large block of the part may hold.
+
+    Several written memories of a stage are instances of one module, which synthesis leaves in ordinary blocks.
+    """
     for memory in memories:
         blocks = _blocks(memory, cells, sizes) // max(memory.count, 1)
-        if sizes.large is not None and sizes.large.holds(memory.words, memory.bits, blocks):
+        alone = memory.constant or memory.count == 1
+        if alone and sizes.large is not None and sizes.large.holds(memory.words, memory.bits, blocks):
             yield from [blocks] * memory.count
 
 
