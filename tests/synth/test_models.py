@@ -303,6 +303,29 @@ endmodule
     assert icarus(tmp_path, testbench, text).split() == [str(equation(v)) for v in range(16)]
 
 
+def test_a_large_memory_without_contents_is_all_zeros(tmp_path: Path) -> None:
+    testbench = """\
+module tb;
+    reg clk = 0;
+    wire [31:0] a, b;
+    integer i, words = 0;
+    DPSC512K #(.ECC_BYTE_SEL("BYTE_EN")) dut (
+        .CLK(clk), .CSA(1'b1), .CSB(1'b1), .CEA(1'b1), .CEB(1'b1), .WEA(1'b0), .WEB(1'b0), .RSTA(1'b0), .RSTB(1'b0),
+        .ADA(i[13:0]), .ADB(~i[13:0]), .DOA(a), .DOB(b)
+    );
+    initial begin
+        for (i = 0; i < 16384; i = i + 1) begin
+            #1 clk = 1;
+            #1 clk = 0;
+            if (a === 0 && b === 0) words = words + 1;
+        end
+        $display("%0d", words);
+    end
+endmodule
+"""
+    assert icarus(tmp_path, testbench, models()["DPSC512K"]) == "16384\n"
+
+
 def _has(family: str, file: str) -> bool:
     from systoliq.synth.tools import yosys_share
 
