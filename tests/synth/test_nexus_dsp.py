@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
-import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from systoliq.synth.tools import find_yosys, yosys_share
+from .yosys_fault import simulated
 
 pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("pyosys") is None, reason="the extra synth is not installed"),
     pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed"),
     pytest.mark.simulator,
 ]
-
-DOCUMENT = Path(__file__).parents[2] / "docs" / "yosys_lattice_dsp_nexus.md"
 
 TESTBENCH = """
 module tb;
@@ -45,20 +41,6 @@ endmodule
 @pytest.mark.parametrize(("option", "wrong"), [("", "992 0"), ("-nodsp", "0 0")])
 def test_what_the_report_says(tmp_path: Path, option: str, wrong: str) -> None:
     """If the first is 0, too, Yosys has been mended: say so in the document."""
-    match = re.search(r"```verilog\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
-    assert match is not None
-    (tmp_path / "d.v").write_text(match[1])
-    (tmp_path / "tb.v").write_text(TESTBENCH)
-    script = [
-        "read_verilog d.v",
-        f"synth_lattice -family lifcl -noiopad {option} -top top",
-        "write_verilog -noattr n.v",
-    ]
-    (tmp_path / "s.ys").write_text("\n".join(script))
-    done = find_yosys().run("s.ys", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    models = yosys_share() / "nexus" / "cells_sim.v"
-    sources = ["-I", str(models.parent), "n.v", str(models), "tb.v"]
-    subprocess.run(["iverilog", "-g2012", "-o", "t", *sources], cwd=tmp_path, check=True)
-    output = subprocess.run(["vvp", "-n", "t"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
-    assert output.stdout.strip() == f"{wrong} of 1000 wrong"
+    command = f"synth_lattice -family lifcl -noiopad {option}"
+    output = simulated("yosys_lattice_dsp_nexus.md", command, "nexus", TESTBENCH, tmp_path)
+    assert output.strip() == f"{wrong} of 1000 wrong"
