@@ -70,7 +70,7 @@ def network_design(point: dict[str, Any]) -> NetworkDesign:
 
 
 def design_of_network(network: Network, point: dict[str, Any], cells_by_stage: Sequence[str] = ()) -> NetworkDesign:
-    """The design of `network`, its parallelism drawn from the point's seed; empty cells are those of the point."""
+    """The design of `network`, its parallelism drawn from the point's seed; without cells, the point's."""
     rng = random.Random(f"plan {point['seed']}")
     drawn = {
         node.name: Parallelism(cols=each.cols, depth=each.depth, cells=cells)

@@ -27,7 +27,7 @@ class BoardFit:
     reason
         why it does not fit.
     needed
-        what the plan needs of each resource, by the keys of `Target.capacity`, as far as it is estimated.
+        number of each resource that the plan needs, by the keys of `Target.capacity`, as far as it is estimated.
     speed
         of the plan that `systoliq build` selects; None if no plan fits.
     fastest

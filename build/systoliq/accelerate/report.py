@@ -207,8 +207,8 @@ def _verified(verified: Mapping[str, Any]) -> str:
 def _floorplan(build: Build) -> str:
     """Return the picture of the placed design."""
     text = (
-        "The tiles in use after place and route. The colour is that of the stage with most cells in a tile; it is "
-        "stronger where more cells are. Tiles with a frame are multipliers and memory blocks."
+        "The tiles in use after place and route. A tile has the colour of the stage with most cells in it, stronger "
+        "where more cells are. Tiles with a frame are multipliers and memory blocks."
     )
     return f"<p>{text}</p>{(build.wanted.out / BITSTREAM / FLOORPLAN).read_text()}"
 

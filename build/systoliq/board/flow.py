@@ -45,7 +45,7 @@ _FORMAT = "2"  # version of the cached content
 _ROUNDS = 4
 _LINE_TOLERANCE = 0.02  # half of the receiver's tolerance (tests/hw/link/test_uart_receiver.py), the rest for the host
 _SIDECAR = "report.json"
-_DESIGN = "link.design_."  # what the names of the design's cells begin with
+_DESIGN = "link.design_."  # the names of the design's cells begin with it
 _NO_SITES = ("GND", "GSR", "VCC")  # constants and the global reset, which himbaechel counts as cells
 _TURN = "smaller --rows, --cols and --depth (a network: --multipliers, --luts), other --cells"
 

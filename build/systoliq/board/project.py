@@ -67,8 +67,8 @@ PROJECT_BOARDS: Mapping[str, ProjectBoard] = {
 def make_project(design: Design, board: ProjectBoard, tool: str, *, baud: int = 115200) -> dict[str, bytes]:
     """Return the files of a project that builds the bitstream of `design` behind a link of `baud` with `tool`.
 
-    The clock of the design is that of the board. ``top.tcl`` (Vivado) or ``build_top.sh`` (openXC7) is the script to
-    run, in the folder of the files.
+    The design runs at the board's clock. ``top.tcl`` (Vivado) or ``build_top.sh`` (openXC7) is the script to run, in
+    the folder of the files.
 
     Raises
     ------

@@ -26,7 +26,7 @@ _BOARDS = "\n".join(f"  {board.name:<14}{board.title}" for board in PROJECT_BOAR
 @click.command(
     name="project",
     help=f"""Write a project that Vivado or openXC7 builds into a bitstream: SOURCE, a layer or a network, behind a
-serial link on a board of the 7 series, whose place and route pip does not bring.
+serial link on a board of the 7 series, for which pip installs no place and route.
 
 \b
 Boards

@@ -1,1 +1,1 @@
-"""Layouts in standard cells: a package as GDS by qflow with OSU018, and what the tools check of it."""
+"""Layouts in standard cells: a package as GDS by qflow with OSU018, and its checks."""

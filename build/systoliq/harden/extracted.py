@@ -1,4 +1,4 @@
-"""The netlist that Magic extracts from the wires of a layout, as Verilog of cells: what the layout really connects."""
+"""The netlist that Magic extracts from the wires of a layout, as Verilog of cells: its real connections."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def cells_of(spice: str) -> dict[str, int]:
 
 
 def verilog_of(spice: str, top: str, ports: Sequence[Mapping[str, Any]]) -> str:
-    """Return an extracted netlist as the Verilog module `top`, whose `ports` are those of a package's sidecar.
+    """Return an extracted netlist as the Verilog module `top`, with the `ports` of a package's sidecar.
 
     Power and fillers are left out. The modules of the cells are not in the text.
 

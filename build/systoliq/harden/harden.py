@@ -1,4 +1,4 @@
-"""Layout of a package: its files, its figures, and the package's testbench on what the layout connects."""
+"""Layout of a package: its files, its figures, and the package's testbench on its netlist."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def harden_package(
     Raises
     ------
     InputError
-        if `directory` is no package, if its cells are those of an FPGA, or if `out` is not empty.
+        if `directory` is no package, if its cells are an FPGA's, or if `out` is not empty.
     ToolError
         if a program or the cells are missing.
     LayoutError

@@ -20,7 +20,7 @@ __all__ = ["Hardened", "drc_errors", "lvs_matches", "read_figures"]
 class Hardened:
     """A layout, as the tools report it.
 
-    ``cells`` counts instances by kind, fillers apart. ``area`` is that of the outline and ``cell_area`` that of the
+    ``cells`` counts instances by kind, fillers apart. ``area`` is the outline's and ``cell_area`` is the area of the
     cells without fillers, both in square micrometres; ``wire_length`` is in micrometres. ``mhz_placed`` is the clock
     before routing and ``mhz`` with the resistance and capacitance of the wires, both by vesta, register to register,
     in the typical corner. ``drc_errors`` is Magic's count. ``lvs`` says whether Netgen finds the layout's netlist equal

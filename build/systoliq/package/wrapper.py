@@ -13,7 +13,7 @@ _RESETN = "aresetn"
 
 
 def wrapper_verilog(block: Block, name: str, *, power_of_two: bool = False, active_low: bool = False) -> str:
-    """Return the module `name` around `block`, with the same ports but for what is asked for.
+    """Return the module `name` around `block`, with the same ports, apart from the options.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def _range(width: int) -> str:
 
 
 def _inside(port: Port, outer: str, width: int) -> str:
-    """Return what the port of the block is connected to."""
+    """Return the expression that the port of the block is connected to."""
     if width == port.width:
         return outer
     return f"{outer}[{port.width - 1}:0]" if port.direction == "input" else f"block_{port.name}"

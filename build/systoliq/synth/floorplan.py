@@ -109,7 +109,7 @@ def floorplan_script(plan: dict[str, str]) -> str:
 
 
 def _order(name: str) -> tuple[int, list[tuple[int, str]]]:
-    """The key that puts blocks in the order of their stages, and those of a stage in the order of their names."""
+    """The key that puts blocks in the order of their stages, and a stage's blocks in the order of their names."""
     return _stage(name), _natural(name)
 
 

@@ -68,7 +68,7 @@ def _placed(modules: Mapping[str, Module], name: str) -> Iterator[tuple[str, Ins
 
 
 def _is_reset(instance: Instance) -> bool:
-    """True if the reset of an instance is the one that its module has, whole."""
+    """True if the reset of an instance is the whole reset of the module around it."""
     given = instance.ports.get(_RESET)
     return isinstance(given, Name) and given.name == _RESET and given.low is None
 

@@ -1,6 +1,6 @@
 """A stream of tagged elements, and the beat that must come next.
 
-Each bit of an element is a tag: a number that no other bit of the tensor has, nor that of the images just before.
+Each bit of an element is a tag: a number that no other bit of the tensor or of the images just before has.
 """
 
 from __future__ import annotations

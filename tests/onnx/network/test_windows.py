@@ -81,7 +81,7 @@ def edges(tmp_path, name, *, batch=20):
 
 @pytest.mark.parametrize("name", EDGES)
 def test_windows_that_count_fewer_pixels_at_the_edges(name, tmp_path):
-    """One average for each part of the image, all of which are hardware."""
+    """One average for each part of the image, all in hardware."""
     path, inputs = edges(tmp_path, name)
     network = read_network(path)
     assert check(path, network, inputs)[0] > 0

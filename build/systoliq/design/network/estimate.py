@@ -58,8 +58,8 @@ _PARTS = {
 
 @dataclass(frozen=True)
 class Estimate:
-    """`lut_sites`, about; `ram`: memory blocks; `large`: those of each memory that a large block of the part may hold
-    instead.
+    """`lut_sites`, about; `ram`: memory blocks; `large`: the memory blocks of each memory that a large block of the
+    part may hold instead.
     """
 
     lut_sites: int
@@ -72,7 +72,7 @@ class Estimate:
 
 
 def blocks_of(estimates: Iterable[Estimate], part: Target) -> int:
-    """Return the memory blocks that stages take on `part`, beside what its large blocks hold."""
+    """Return the memory blocks that stages take on `part`, without the memories that its large blocks hold."""
     found = list(estimates)
     large = FAMILIES[part.family].large_blocks
     saved = sorted((blocks for each in found for blocks in each.large), reverse=True)[:large]

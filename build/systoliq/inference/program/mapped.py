@@ -62,7 +62,9 @@ def joined(
 
 
 def _side_by_side(groups: Sequence[Operation]) -> Operation:
-    """The groups' columns as those of one operation; its A is the first one's, and its B only has the right width."""
+    """The groups' columns as the columns of one operation; its A is the first one's, and its B only has the right
+    width.
+    """
     first = groups[0]
 
     def together(of: Callable[[Operation], Array | None]) -> Array | None:

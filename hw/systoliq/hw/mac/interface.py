@@ -31,7 +31,7 @@ __all__ = ["Mac", "multipliers_of", "operand_layout"]
 
 @functools.cache
 def _declared(what: str) -> Mapping[str, Callable[..., Any]]:
-    """Return what the files of this folder declare by set of cells as ``FORMS`` or ``MULTIPLIERS``."""
+    """Return the entries of all ``FORMS`` or ``MULTIPLIERS`` in the files of this folder, by set of cells."""
     found: dict[str, Callable[..., Any]] = {}
     for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
         found |= getattr(importlib.import_module(f"{__package__}.{module.name}"), what, {})

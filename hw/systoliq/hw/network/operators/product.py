@@ -38,7 +38,7 @@ class MatrixProductOperator(Operator[network.MatrixProduct]):
         return signed_bits(*self.node.sums_range), self.node.requantization.multiplier_bits
 
     def choices(self) -> Iterator[Parallelism]:
-        """Yield each number of products a cycle that divides those of a sum, as long as it makes the stage faster."""
+        """Yield each number of products a cycle that divides the products of a sum, while it makes the stage faster."""
         fastest = 0
         for depth in range(1, self.node.depth + 1):
             choice = Parallelism(depth=depth)
