@@ -102,12 +102,13 @@ def _sketches(
             refused[output] = str(error)
     kept = []
     for unit in vectors:
-        operation = operation_of(model, unit, tensors)
-        if isinstance(operation, str):
-            refused[unit.output] = operation
-        else:
-            sketches[unit.output] = VectorSketch(step=unit, operation=operation, shape=tensors[unit.output].shape)
-            kept.append(unit)
+        try:
+            operation = operation_of(model, unit, tensors)
+        except NotCompiledError as error:
+            refused[unit.output] = str(error)
+            continue
+        sketches[unit.output] = VectorSketch(step=unit, operation=operation, shape=tensors[unit.output].shape)
+        kept.append(unit)
     if refused:
         division = Division(model, only=only, refused=refused, vectors=kept, memory=True)
     return division, sketches

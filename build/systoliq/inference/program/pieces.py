@@ -21,7 +21,7 @@ __all__ = ["NotCompiledError", "Piece", "blank", "pieces_of"]
 
 
 class NotCompiledError(Exception):
-    """Why a product cannot be compiled, and stays with the host."""
+    """Why a step of the engine cannot be compiled, and stays with the host."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)

@@ -21,6 +21,7 @@ from ..host import HostPiece
 from ..lowering import Lowered
 from ..operations import Array
 from ..steps import HostStep, VectorStep, label_of
+from .pieces import NotCompiledError
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -91,12 +92,14 @@ def _function(graph: Graph, last: NodeProto) -> VectorStep | None:
     return _step(graph, nodes, (first.input[0],), tuple(parameters))
 
 
-def operation_of(model: Lowered, step: VectorStep, tensors: Mapping[str, Array]) -> VectorOperation | str:
-    """The operation of `step`, whose tensors have the types and shapes of `tensors`; or why the unit has none."""
+def operation_of(model: Lowered, step: VectorStep, tensors: Mapping[str, Array]) -> VectorOperation:
+    """The operation of `step`, whose tensors have the types and shapes of `tensors`; NotCompiledError if the unit has
+    none.
+    """
     try:
         return _operation(model, step, tensors)
     except ValueError as error:
-        return str(error)
+        raise NotCompiledError(str(error)) from error
 
 
 def _operation(model: Lowered, step: VectorStep, tensors: Mapping[str, Array]) -> VectorOperation:
