@@ -161,7 +161,7 @@ def _arrays(product: Product) -> Iterator[str]:
         tiles = (operation.sketch.tiles if computed else None) or ()
         table = f"tiles_{number}_{place}" if tiles else "0"
         matrices = ", ".join(_matrix(buffer) for buffer in (operation.a, operation.b, operation.y))
-        sizes = f"{operation.sketch.k}, {operation.sketch.n}, {int(product.fills_a(place))}, {int(computed)}"
+        sizes = f"{operation.sketch.k}, {operation.sketch.n}, {int(product.fills_a)}, {int(computed)}"
         yield f"    {{{sizes}, {len(tiles)}, {matrices}, {table}}},"
     yield "};"
     if product.patches:

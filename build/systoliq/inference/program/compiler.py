@@ -184,9 +184,7 @@ class _Placed:
             if not sketch.known.b:
                 sizes["b"] = b_size(operation).bytes
             for operand, size in sizes.items():
-                if operand == "a" and sketch.image and place:
-                    self._room_of[index, place, "a"] = self._room_of[index, 0, "a"]  # all see the same pixels
-                elif operand == "a" and source is not None:
+                if operand == "a" and source is not None:
                     self._share(index, place, "a", source, number)
                 else:
                     self._room(index, place, operand, size, number)

@@ -48,7 +48,7 @@ def writes(product: Product, asked: Asked, config: EngineConfig) -> list[tuple[i
     found: list[tuple[int, bytes]] = []
     for place, operation in enumerate(product.operations):
         given = asked.operations[place]
-        if product.fills_a(place):
+        if product.fills_a:
             found.append((operation.a.address, bytes_of_rows(operation.sketch.a, rows_of_a(product, asked, place))))
         if not product.sketch.known.b:
             b = Batches(given.a, given.b).b

@@ -69,7 +69,7 @@ class OperationInMemory:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class Product:
-    """A product of a compiled model: step number `number`. `a_from` names the product whose Y is this one's A already.
+    """A product of a compiled model: step number `number`. `a_from` names the step whose Y is this one's A already.
 
     The host fills A, and B unless that is kept, applies `patches`, plays `lists` one after the other, and takes Y.
     """
@@ -99,8 +99,7 @@ class Product:
     @property
     def needs_host(self) -> bool:
         """True if the host fills an operand, or writes a zero point."""
-        filled = any(self.fills_a(place) for place in range(len(self.operations)))
-        return filled or not self.sketch.known.b or bool(self.patches)
+        return self.fills_a or not self.sketch.known.b or bool(self.patches)
 
     @property
     def parts(self) -> tuple[tuple[Buffer, int], ...]:
@@ -113,11 +112,10 @@ class Product:
         of_operations = (each for operation in self.operations for each in (operation.a, operation.b, operation.y))
         return tuple(dict.fromkeys((*of_operations, *(each.buffer for each in self.lists))))
 
-    def fills_a(self, place: int) -> bool:
-        """True if the host fills A of operation number `place`: not if it is another product's Y, or shared with the
-        first.
-        """
-        return self.a_from is None and (place == 0 or not self.sketch.image)
+    @property
+    def fills_a(self) -> bool:
+        """True if the host fills A of each operation: not if it is another step's Y."""
+        return self.a_from is None
 
     @property
     def bytes(self) -> dict[str, int]:
@@ -125,7 +123,7 @@ class Product:
         parts = [piece.bytes for each in self.lists for piece in each.pieces]
         total = {name: sum(part[name] for part in parts) for name in ("a", "b", "y")}
         operations = [operation.sketch for operation in self.operations]
-        host = sum(each.a.count * each.a.size for place, each in enumerate(operations) if self.fills_a(place))
+        host = sum(each.a.count * each.a.size for each in operations) if self.fills_a else 0
         if not self.sketch.known.b:
             host += sum(b_size(each).count * b_size(each).size for each in operations)
         return total | {"list": sum(len(each.data) for each in self.lists), "host": host}

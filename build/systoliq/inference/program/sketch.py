@@ -90,8 +90,8 @@ class OperationSketch:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class ProductSketch:
-    """A product's operations; `known` says which parameters are known before the model runs. For `before` and `after`,
-    see `Asked`.
+    """A product's operations: one, unless it is a convolution of several groups whose windows are rows. `known` says
+    which parameters are known before the model runs. For `before` and `after`, see `Asked`.
     """
 
     step: EngineStep
