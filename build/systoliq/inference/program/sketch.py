@@ -105,25 +105,33 @@ class ProductSketch:
         """True if A is the image of a convolution."""
         return self.operations[0].image
 
+    @property
+    def channels_last(self) -> bool:
+        """True if the node is a convolution whose pixels are the last dimension of its tensors."""
+        return bool(attribute(self.step.node, "channels_last", 0))
+
     def takes(self, other: ProductSketch) -> bool:
         """True if Y of `other` can be used in place as this product's A."""
         mine, theirs = self.step.node, other.step.node
-        operator, before = CATALOGUE.of(mine), CATALOGUE.of(theirs)
-        if (
-            mine.input[0] != theirs.output[0]
-            or len(other.operations) > 1
-            or other.operations[0].y.size != other.operations[0].n
-        ):
-            return False
-        if self.image:
-            fits = before.work is Work.CONVOLUTION  # its rows are pixels, for any order of the tensor's dimensions
-        else:
-            a = self.operations[0]
-            fits = operator.work is before.work is Work.MATRIX and "a" in operator.inputs and "y_scale" in before.inputs
-            fits = (
-                fits and not attribute(mine, "transA", 0) and a.operation.a.size == a.a.count * a.k
-            )  # no batch of A is there twice
-        return fits and self.operations[0].a == other.operations[0].y
+        alike = CATALOGUE.of(mine).work is CATALOGUE.of(theirs).work and self.channels_last == other.channels_last
+        rows = self.in_place("a")
+        return mine.input[0] == theirs.output[0] and alike and rows is not None and rows == other.in_place("y")
+
+    def in_place(self, operand: str) -> Rows | None:
+        """The layout of A or Y, if each of its rows is a row of the node's tensor; a pixel, if that is an image."""
+        node, operation = self.step.node, self.operations[0]
+        operator = CATALOGUE.of(node)
+        image = operator.work is Work.CONVOLUTION
+        if len(self.operations) > 1:
+            return None
+        if operand == "y":
+            fits = operation.y.size == operation.n and (image or "y_scale" in operator.inputs)
+            return operation.y if fits else None
+        if image:
+            return operation.a if self.image else None
+        whole = "a" in operator.inputs and not attribute(node, "transA", 0)
+        once = operation.operation.a.size == operation.a.count * operation.k  # no batch of A is there twice
+        return operation.a if operator.work is Work.MATRIX and whole and once else None
 
 
 def sketch(

@@ -18,7 +18,6 @@ from systoliq.hw.dma.vector_commands import (
 from systoliq.sim.engine.memory import EngineMemory, Played
 
 from ...onnx.catalogue import CATALOGUE
-from ...onnx.node import attribute
 from ...onnx.operator import Work
 from ..operations import Array
 from ..steps import VectorStep
@@ -127,21 +126,8 @@ class VectorInMemory:
 
 def rows_in_place(sketch: ProductSketch, operand: str) -> Rows | None:
     """The layout of A or Y of a product, if each of its rows is one last dimension of the node's tensor."""
-    node, operation = sketch.step.node, sketch.operations[0]
-    operator = CATALOGUE.of(node)
-    image = operator.work is Work.CONVOLUTION
-    if len(sketch.operations) > 1 and not (image and operand == "a"):
-        return None
-    if image and not attribute(node, "channels_last", 0):
-        return None
-    if operand == "y":
-        fits = operation.y.size == operation.n and (image or "y_scale" in operator.inputs)
-        return operation.y if fits else None
-    if image:
-        return operation.a if sketch.image else None
-    whole = "a" in operator.inputs and not attribute(node, "transA", 0)
-    fits = operator.work is Work.MATRIX and whole and operation.operation.a.size == operation.a.count * operation.k
-    return operation.a if fits else None
+    image = CATALOGUE.of(sketch.step.node).work is Work.CONVOLUTION
+    return None if image and not sketch.channels_last else sketch.in_place(operand)
 
 
 def vector_list(sketch: VectorSketch, a: int, b: int, y: int, tables: tuple[int, ...]) -> bytes:
