@@ -60,15 +60,15 @@ static void put_tile(const systoliq_board *board, const systoliq_operation *of, 
 
 /* Run a list; 0, or -1 if it failed. */
 static int play(const systoliq_board *board, const systoliq_list *list) {
-    uint32_t status;
     board->write(board->user, SYSTOLIQ_DMA_LIST_ADDRESS, list->address);
     board->write(board->user, SYSTOLIQ_DMA_LIST_EXTENT, list->size - 1);
     board->write(board->user, SYSTOLIQ_DMA_LIST_CONTROL, SYSTOLIQ_DMA_LIST_CONTROL_PLAY_MASK);
-    do { /* or sleep until the interrupt: DMA_INTERRUPT */
-        status = board->read(board->user, SYSTOLIQ_DMA_STATUS);
+    for (;;) { /* or sleep until the interrupt: DMA_INTERRUPT */
+        uint32_t status = board->read(board->user, SYSTOLIQ_DMA_STATUS);
         if (status & FAILED) return -1;
+        if (status & SYSTOLIQ_DMA_STATUS_DONE_MASK) break;
         if (board->wait && board->wait(board->user)) return -1;
-    } while (!(status & SYSTOLIQ_DMA_STATUS_DONE_MASK));
+    }
     if (board->read(board->user, SYSTOLIQ_ENGINE_STATUS) & SYSTOLIQ_ENGINE_STATUS_ERROR_MASK) return -1;
     board->write(board->user, SYSTOLIQ_DMA_LIST_CONTROL, SYSTOLIQ_DMA_LIST_CONTROL_ACKNOWLEDGE_MASK);
     return 0;

@@ -21,7 +21,7 @@ typedef struct {
        them from the caches. Buffers of operands and results share no line of up to 64 bytes. */
     void (*clean)(void *user, const uint8_t *start, size_t bytes);
     void (*invalidate)(void *user, const uint8_t *start, size_t bytes);
-    int (*wait)(void *user); /* after each poll of DMA_STATUS; not 0: give up */
+    int (*wait)(void *user); /* after each poll of DMA_STATUS before the list is done; not 0: give up */
 } systoliq_board;
 
 /* Run all steps; 0, or the number of the step that failed. After that, recover before the next run: docs/dma.md. */
