@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from systoliq.hw.dma.commands import Placement, command_list, tiled
+from systoliq.hw.dma.runs import EXTENT_BITS
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.status import JOBS_BITS
 
@@ -17,6 +18,7 @@ from .pieces import Piece, pieces_of
 from .sketch import BLANK, OperationSketch, ProductSketch, Rows, with_zero_points
 
 __all__ = [
+    "LIST_BYTES",
     "JobList",
     "OperationInMemory",
     "Patch",
@@ -30,7 +32,8 @@ __all__ = [
     "placements",
 ]
 
-LIST_BYTES = 1 << 24  # LIST_EXTENT has 24 bits
+LIST_BYTES = 1 << EXTENT_BITS
+"""Bytes of a list at the most."""
 _PAD = 0x5A  # between rows: never used
 _JOBS = (1 << JOBS_BITS) - 1  # STATUS.jobs counts them
 
@@ -148,19 +151,21 @@ def bytes_of_b(operation: OperationSketch, b: Array, config: EngineConfig) -> by
     """B [batches, k, n] as `operation` lays it out."""
     if operation.tiles is None:
         return bytes_of_rows(operation.b, b)
-    data = bytearray(b_size(operation).size)
-    for tile in operation.tiles:
-        data[tile.offset : tile.offset + tile.size] = tiled(b[tile.batch][:, tile.columns], config).tobytes()
-    return bytes(data)
+    return _in_tiles(operation, (b[tile.batch][:, tile.columns] for tile in operation.tiles), config)
 
 
 def bytes_of_tiles(operation: OperationSketch, config: EngineConfig) -> bytes:
     """The constant B of the jobs of `operation`, tile by tile."""
-    data = bytearray(b_size(operation).size)
     jobs = {(piece.batch, piece.columns.start): piece.job for piece in operation.pieces}
-    for tile in operation.tiles or ():
-        words = tiled(jobs[tile.batch, tile.columns.start].b, config).tobytes()
-        data[tile.offset : tile.offset + tile.size] = words
+    tiles = operation.tiles or ()
+    return _in_tiles(operation, (jobs[tile.batch, tile.columns.start].b for tile in tiles), config)
+
+
+def _in_tiles(operation: OperationSketch, matrices: Iterable[Array], config: EngineConfig) -> bytes:
+    """The `matrices` of the tiles of `operation` as words of the engine, each at its offset."""
+    data = bytearray(b_size(operation).size)
+    for tile, b in zip(operation.tiles or (), matrices, strict=True):
+        data[tile.offset : tile.offset + tile.size] = tiled(b, config).tobytes()
     return bytes(data)
 
 

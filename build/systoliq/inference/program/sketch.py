@@ -171,12 +171,13 @@ def _by_address(
         operation=operation, pieces=pieces, tiles=_tiles(pieces, config), result=(rows, n), a=pixels, b=Rows.of(k, n),
         y=Rows.of(rows, n * operation.bytes_of_y), image=True,
     )  # fmt: skip
-    engine = [
-        cycles_of(pieces, config, bus_bytes),
-        sum(cycles_of(each.pieces, config, bus_bytes) for each in as_rows),
-    ]
-    host = pixels.count * pixels.size, sum(each.a.count * each.a.size for each in as_rows)
-    return whole if config.vector or image.is_depthwise or engine[0] + host[0] <= engine[1] + host[1] else None
+    if config.vector or image.is_depthwise:
+        return whole
+    cost, other = (
+        sum(cycles_of(each.pieces, config, bus_bytes) + each.a.count * each.a.size for each in form)
+        for form in ([whole], as_rows)
+    )
+    return whole if cost <= other else None
 
 
 def with_zero_points(operation: Operation, known: Known, byte: int, names: tuple[str, ...] = ("a", "b")) -> Operation:
