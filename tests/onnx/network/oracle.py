@@ -48,23 +48,32 @@ def seen(path: Path, network: Network) -> tuple[onnx.ModelProto, list[str]]:
     return model, list(tensors)
 
 
+def _batch_by_batch(
+    run: onnxruntime.InferenceSession, names: list[str], inputs: Mapping[str, np.ndarray]
+) -> list[np.ndarray]:
+    """The tensors `names` for all of `inputs`, in batches of the size that the model has."""
+    count = len(next(iter(inputs.values())))
+    sizes = [info.shape[0] for info in run.get_inputs() if info.shape]
+    step = next((size for size in sizes if isinstance(size, int)), count)
+    parts = [
+        run.run(names, {name: array[start : start + step] for name, array in inputs.items()})
+        for start in range(0, count, step)
+    ]
+    return [np.concatenate(each) for each in zip(*parts, strict=True)]
+
+
 def check(path: Path, network: Network, inputs: Mapping[str, np.ndarray]) -> tuple[int, set[str]]:
     """Compare every integer tensor for `inputs`, batch by batch; how many integers, and what operators ran."""
     model, names = seen(path, network)
     fused = path.with_suffix(".fused.onnx")
     run = session(model, fused)
-    sizes = {info.name: info.shape[0] for info in run.get_inputs()}
     golden = network.golden(inputs)
-    count = len(next(iter(inputs.values())))
-    step = next(size if isinstance(size, int) else count for size in sizes.values())
     compared = 0
-    for start in range(0, count, step):
-        part = {name: array[start : start + step] for name, array in inputs.items()}
-        for name, expected in zip(names, run.run(names, part), strict=True):
-            found = golden[name][start : start + step]
-            assert (found.dtype, found.shape) == (expected.dtype, expected.shape), name
-            np.testing.assert_array_equal(found, expected, err_msg=name)
-            compared += found.size
+    for name, expected in zip(names, _batch_by_batch(run, names, inputs), strict=True):
+        found = golden[name]
+        assert (found.dtype, found.shape) == (expected.dtype, expected.shape), name
+        np.testing.assert_array_equal(found, expected, err_msg=name)
+        compared += found.size
     return compared, {node.op_type for node in onnx.load(fused).graph.node}
 
 
@@ -73,17 +82,12 @@ def check_ends(path: Path, network: Network, inputs: Mapping[str, np.ndarray]) -
     run = session(onnx.load(path))
     golden = network.golden(inputs)
     ends = {tensor.name: tensor for tensor in network.outputs}
-    makers = {node.output[0]: node for node in onnx.load(path).graph.node if node.op_type == "DequantizeLinear"}
+    dequantizers = [node for node in onnx.load(path).graph.node if node.op_type == "DequantizeLinear"]
+    integers = {node.output[0]: ends[node.input[0]] for node in dequantizers if node.input[0] in ends}
+    names = [info.name for info in run.get_outputs() if info.name in integers]
     compared = 0
-    for info in run.get_outputs():
-        maker = makers.get(info.name)
-        if maker is None or maker.input[0] not in ends:
-            continue
-        tensor = ends[maker.input[0]]
-        step = run.get_inputs()[0].shape[0]
-        starts = range(0, len(golden[tensor.name]), step) if isinstance(step, int) else [0]
-        parts = [{name: x[s : s + step] if len(starts) > 1 else x for name, x in inputs.items()} for s in starts]
-        found = np.concatenate([run.run([info.name], part)[0] for part in parts])
+    for name, found in zip(names, _batch_by_batch(run, names, inputs) if names else [], strict=True):
+        tensor = integers[name]
         np.testing.assert_array_equal(tensor.dequantize(golden[tensor.name]), found)
         compared += found.size
     return compared
@@ -98,20 +102,6 @@ def write(path: Path, text: str, constants: Mapping[str, Any], *, opset: int = 1
     model.graph.initializer.extend(held)
     onnx.save(model, path)
     return path
-
-
-def _batch_by_batch(
-    run: onnxruntime.InferenceSession, names: list[str], inputs: Mapping[str, np.ndarray]
-) -> list[np.ndarray]:
-    """The tensors `names` for all of `inputs`, in batches of the size that the model has."""
-    count = len(next(iter(inputs.values())))
-    sizes = [info.shape[0] for info in run.get_inputs() if info.shape]
-    step = next((size for size in sizes if isinstance(size, int)), count)
-    parts = [
-        run.run(names, {name: array[start : start + step] for name, array in inputs.items()})
-        for start in range(0, count, step)
-    ]
-    return [np.concatenate(each) for each in zip(*parts, strict=True)]
 
 
 @dataclass(frozen=True, kw_only=True)
