@@ -50,17 +50,23 @@ def fault_of(point: Point, simulator: str) -> str | None:
     try:
         design = design_of(point)
         package = make_package(design)
-        fault = fault_in_golden(point) if point["kind"] == "model" else None
-    except NotQuantizedError as error:
-        raise Refused(f"onnxruntime: {error}") from error
-    except (ValueError, TypeError) as error:  # InputError is one
+    except (ValueError, TypeError) as error:  # InputError and NotQuantizedError are such
         line = traceback.extract_tb(error.__traceback__)[-1].line or ""
         if not line.startswith("raise"):  # an accident, no refusal
             raise
         raise Refused(f"{type(error).__name__}: {error}") from error
+    fault = _golden_fault(point) if point["kind"] == "model" else None
     if fault is None and point.get("verified", True):
         fault = _package_fault(design, package, point)
     return fault or _simulated(design, point, simulator)
+
+
+def _golden_fault(point: Point) -> str | None:
+    """Golden's integers against onnxruntime's."""
+    try:
+        return fault_in_golden(point)
+    except NotQuantizedError as error:
+        raise Refused(str(error)) from error
 
 
 def _package_fault(design: Design, package: Package, point: Point) -> str | None:

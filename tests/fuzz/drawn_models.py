@@ -61,13 +61,12 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 """How onnxruntime's quantizer is called; `every`: it quantizes every operator; `mixed`: some tensors are uint8."""
 
-
 # Golden rounds once where onnxruntime computes these in float32: docs/networks.md has how often an integer differs.
 _NEAR_TIES = (Convolution, Dense, LayerNormalization, Multiplication, ResidualSum, Table, WholeAverage)
 _MOST_APART = 300  # of how many integers one may differ, by one
 
 
-class NotQuantizedError(Exception):
+class NotQuantizedError(ValueError):
     """onnxruntime cannot quantize or run the model that was drawn."""
 
 
@@ -151,7 +150,7 @@ def quantized_model(point: dict[str, Any], folder: Path) -> tuple[Path, dict[str
     try:
         quantize_static(source, path, _Batches(given), **options)
     except Exception as error:  # of whatever kind it raises
-        raise NotQuantizedError(f"cannot quantize: {error}") from error
+        raise NotQuantizedError(f"onnxruntime cannot quantize: {error}") from error
     finally:
         logging.disable(logging.NOTSET)
     return path, shapes
@@ -173,7 +172,7 @@ def fault_in_golden(point: dict[str, Any]) -> str | None:
         try:
             found = by_node(path, network, images)
         except RuntimeException as error:
-            raise NotQuantizedError(f"cannot run the model: {error}") from error
+            raise NotQuantizedError(f"onnxruntime cannot run the model: {error}") from error
     for each in found:
         most = max(1, each.compared // _MOST_APART) if isinstance(each.node, _NEAR_TIES) else 0
         if each.wrong > most or each.furthest > 1:

@@ -160,7 +160,7 @@ def smaller(point: Point) -> Iterator[Point]:
 
 
 def design_of(point: Point) -> Design:
-    """The design at `point`; a ValueError or TypeError where systoliq refuses it."""
+    """The design at `point`; a ValueError or TypeError where systoliq, or onnxruntime's quantizer, refuses it."""
     kind = point["kind"]
     if kind == "network":
         return network_design(point)
@@ -181,7 +181,7 @@ def design_of(point: Point) -> Design:
 
 
 def is_design(point: Point) -> bool:
-    """Whether systoliq takes the point."""
+    """Whether the point is a design."""
     try:
         design_of(point)
     except (TypeError, ValueError):

@@ -113,6 +113,16 @@ def test_an_integer_that_differs_from_onnxruntime_s_is_found(monkeypatch: pytest
     assert "integers of" in why
 
 
+def test_a_model_that_cannot_be_quantized_is_no_design(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("no such operator")
+
+    monkeypatch.setattr("drawn_models.quantize_static", broken)
+    why = "NotQuantizedError: onnxruntime cannot quantize: no such operator"
+    assert not is_design(_model("Add"))
+    assert designs.verdict(_model("Add"), "icarus") == ("refused", why)
+
+
 def test_most_points_are_designs() -> None:
     rng = np.random.default_rng(0)
     outcomes = [is_design(draw_point(rng)) for _ in range(60)]
