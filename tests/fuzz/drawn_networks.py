@@ -17,7 +17,7 @@ from systoliq.design import NetworkOptions
 from systoliq.design.network import NetworkDesign
 from systoliq.design.network.plan import plan_of, stages_of
 from systoliq.golden import INT8, UINT8
-from systoliq.golden.network import Chain, Gather, Network, Node, Reshape, Transpose
+from systoliq.golden.network import Chain, Gather, Network, Reshape, Transpose
 from systoliq.hw.cells import CELLS, family
 from systoliq.hw.network.operators import operator_of
 from systoliq.hw.network.parallelism import Parallelism
@@ -49,7 +49,7 @@ def draw_network(rng: np.random.Generator) -> dict[str, Any]:
     others = [each for each in CELLS if family(each) in ("", family(cells))]
     if rng.random() < 0.1:  # what systoliq refuses
         others = list(CELLS)
-    # as many as the longest network has stages: some operators become three
+    # enough for nearly all networks: most operators become three stages at most, and the rest have `cells`
     by_stage = ["" if rng.random() < 0.2 else str(rng.choice(others)) for _ in range(3 * _MOST_OPERATORS + 5)]
     return {
         "rows": int(rng.integers(2, 4)),
@@ -74,8 +74,7 @@ def design_of_network(network: Network, point: dict[str, Any], cells_by_stage: S
     rng = random.Random(f"plan {point['seed']}")
     drawn = {
         node.name: Parallelism(cols=each.cols, depth=each.depth, cells=cells)
-        for node, cells in itertools.zip_longest(stages_of(network), cells_by_stage, fillvalue="")
-        if isinstance(node, Node)
+        for node, cells in zip(stages_of(network), itertools.chain(cells_by_stage, itertools.repeat("")), strict=False)
         for each in [rng.choice(_quick(node))]
     }
     plan = plan_of(network, drawn, cells=point["cells"])
