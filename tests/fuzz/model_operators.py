@@ -29,7 +29,6 @@ class Drawn(Net):
         super().__init__(2, point["rows"], point["cols"], seed=point["seed"])
         self.rows, self.cols = point["rows"], point["cols"]
         self.inputs: dict[str, list[int]] = {"x": self.shape}
-        self.outputs: list[str] = []
 
     def numbers(self, *shape: int, low: float = 0.4, high: float = 1.6) -> str:
         """A float32 constant."""
