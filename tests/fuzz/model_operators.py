@@ -94,7 +94,7 @@ def _with_constant(net: Drawn) -> None:
 def _pool(net: Drawn, operator: str = "MaxPool") -> None:
     size = net.chance(*range(1, min(net.rows, net.cols, 3) + 1))
     stride, pad = net.chance(1, size), net.chance(0, size // 2)
-    more = {"count_include_pad": 1} if operator == "AveragePool" else {}
+    more = {"count_include_pad": net.chance(0, 1)} if operator == "AveragePool" else {}
     net.add(operator, kernel_shape=[size] * 2, strides=[stride] * 2, pads=[pad] * 4, **more)
     net.image(((net.rows + 2 * pad - size) // stride + 1, (net.cols + 2 * pad - size) // stride + 1))
 
