@@ -48,11 +48,14 @@ class Folding:
         """True if a column has a residual, which is multiplied by the row sums of A."""
         return bool(self.residual.any())
 
-    @property
-    def row_sum_factors(self) -> tuple[int, int]:
-        """Bits of both factors of the products of residuals and row sums: signed, and unsigned above the least sum."""
+    def row_sum_factors(self, sum_bits: int) -> tuple[int, int] | None:
+        """Return the bits of both factors of the products of residuals and row sums: signed, and unsigned above the
+        least row sum, as far as sums of `sum_bits` need them; None without row sums.
+        """
+        if not self.needs_row_sums:
+            return None
         least, most = self.row_sums
-        return signed_bits(*self.residual.tolist()), (most - least).bit_length()
+        return signed_bits(*self.residual.tolist()), min((most - least).bit_length(), sum_bits)
 
 
 def fold(layer: MatMulLayer, b_bits: int | None = None) -> Folding:

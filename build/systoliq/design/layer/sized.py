@@ -13,7 +13,7 @@ from systoliq.hw.multiplier import cell_size
 from systoliq.hw.schedule import Schedule
 
 from ..choose import sum_bits
-from ..network.plan import cells_of_requantizer, cells_of_row_sums
+from ..network.plan import cells_of_lane
 from .options import LayerOptions
 
 if TYPE_CHECKING:
@@ -52,10 +52,7 @@ def _cells(layer: MatMulLayer, constants: object, config: ArrayConfig, part: Tar
     columns = config.cols + folding.needs_row_sums
     products = -(-columns // 2) if config.cells in PACKED_BITS else columns
     products *= cell_size(*(each.bits + (not each.signed) for each in (config.a, config.b)), cells=config.cells)
-    bits, each = min(sum_bits(layer), _MOST_SUM_BITS), 0
-    if folding.needs_row_sums:
-        residual_bits, row_sum_bits = folding.row_sum_factors
-        each += cells_of_row_sums(residual_bits, min(row_sum_bits, bits), config.cells)
-    if isinstance(constants, Requantization):
-        each += cells_of_requantizer(bits, constants.multiplier_bits, config.cells)
+    bits = min(sum_bits(layer), _MOST_SUM_BITS)
+    factors = (bits, constants.multiplier_bits) if isinstance(constants, Requantization) else None
+    each = cells_of_lane(factors, folding.row_sum_factors(bits), config.cells)
     return products + each * Schedule(k=layer.k, n=layer.n, config=config).lanes

@@ -19,7 +19,6 @@ from systoliq.hw.float32 import FLOAT32_BITS
 from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.mac import multipliers_of
 from systoliq.hw.multiplier import WideMultiplier
-from systoliq.hw.network.operator import Operator
 from systoliq.hw.network.operators import operator_of
 from systoliq.hw.network.parallelism import Parallelism
 from systoliq.markup import described
@@ -32,8 +31,7 @@ __all__ = [
     "UNLIMITED",
     "Plan",
     "StagePlan",
-    "cells_of_requantizer",
-    "cells_of_row_sums",
+    "cells_of_lane",
     "forms_of_stage",
     "lane_cells",
     "plan_for_budget",
@@ -314,23 +312,17 @@ def _price(stage: StagePlan) -> tuple[int, int, int]:
 
 
 def _stage(node: network.Node, parallelism: Parallelism, cells: str, lanes_in: str | None = None) -> StagePlan:
-    each = _cells_of_lane(operator_of(node), parallelism.lane_cells or lanes_in or lane_cells(cells), cells)
+    operator, lane_in = operator_of(node), parallelism.lane_cells or lanes_in or lane_cells(cells)
+    lane = cells_of_lane(operator.requantizer_factors, operator.row_sum_factors, lane_in)
+    lanes = 0 if _in_logic(lane_in, cells) else lane * operator.lanes(parallelism)
     return StagePlan(
         node=node,
         parallelism=parallelism,
-        image_cycles=operator_of(node).image_cycles(parallelism),
-        multipliers=operator_of(node).multipliers(parallelism),
-        dsp=_cells_of_products(node, parallelism, cells) + each * operator_of(node).lanes(parallelism),
-        requantizer_dsp=each * operator_of(node).lanes(parallelism),
+        image_cycles=operator.image_cycles(parallelism),
+        multipliers=operator.multipliers(parallelism),
+        dsp=_cells_of_products(node, parallelism, cells) + lanes,
+        requantizer_dsp=lanes,
     )
-
-
-def _cells_of_lane(operator: Operator[network.Node], chosen: str, cells: str) -> int:
-    """Number of multiplier cells of a lane in `chosen` cells, for its requantizer and its product of row sums."""
-    if not (factors := operator.requantizer_factors) or _in_logic(chosen, cells):
-        return 0
-    row_sums = operator.row_sum_factors
-    return cells_of_requantizer(*factors, chosen) + (cells_of_row_sums(*row_sums, chosen) if row_sums else 0)
 
 
 def _in_logic(chosen: str, cells: str) -> bool:
@@ -353,14 +345,15 @@ def _cells_of_products(node: network.Node, parallelism: Parallelism, cells: str)
     return columns * multipliers_of(chosen, parallelism.depth)
 
 
-def cells_of_requantizer(sum_bits: int, mantissa_bits: int, cells: str) -> int:
-    """Return the multiplier cells of a requantizer for sums of `sum_bits` and mantissas of `mantissa_bits`."""
-    return _cells_of_multiplier(min(sum_bits, FLOAT32_BITS + 1), mantissa_bits, cells)
-
-
-def cells_of_row_sums(residual_bits: int, row_sum_bits: int, cells: str) -> int:
-    """Return the multiplier cells of a lane's product of residual and row sum."""
-    return _cells_of_multiplier(residual_bits, row_sum_bits, cells)
+def cells_of_lane(requantizer: tuple[int, int] | None, row_sums: tuple[int, int] | None, cells: str) -> int:
+    """Return the multiplier cells of a lane by the bits of factors: of sums and mantissas in its `requantizer`, and of
+    residuals and `row_sums`; None for what the lane does not have.
+    """
+    count = _cells_of_multiplier(*row_sums, cells) if row_sums else 0
+    if requantizer:
+        sum_bits, mantissa_bits = requantizer
+        count += _cells_of_multiplier(min(sum_bits, FLOAT32_BITS + 1), mantissa_bits, cells)
+    return count
 
 
 @functools.cache

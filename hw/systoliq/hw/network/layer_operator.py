@@ -53,7 +53,7 @@ class LayerOperator(WindowOperator[N_co]):
         return found
 
     @cached_property
-    def requantizer_factors(self) -> tuple[int, int] | None:
+    def requantizer_factors(self) -> tuple[int, int]:
         """Bits of sums, at most 32, and of the mantissas of scales."""
         layer: Any = self.node.layer.canonical  # type: ignore[attr-defined]
         lows, highs = layer.accumulator_range()
@@ -83,7 +83,7 @@ class LayerOperator(WindowOperator[N_co]):
 
     def flight(self, cells: str) -> int:
         """Return about how many cycles pass from a tile's last beat to its first result."""
-        _, mantissas = self.requantizer_factors or (0, 0)
+        _, mantissas = self.requantizer_factors
         return (_ECP5_FLIGHT if is_ecp5(cells) else _ICE40_FLIGHT) + _PRODUCT_FLIGHT * (mantissas > _FEW_BITS)
 
 
@@ -106,12 +106,8 @@ class ProductOperator(LayerOperator[N_co]):
 
     @cached_property
     def row_sum_factors(self) -> tuple[int, int] | None:
-        folding = fold(self.layer.canonical, self.layer.b_format.bits)
-        if not folding.needs_row_sums:
-            return None
-        residual_bits, row_sum_bits = folding.row_sum_factors
-        sum_bits, _ = self.requantizer_factors or (row_sum_bits, 0)
-        return residual_bits, min(row_sum_bits, sum_bits)
+        sum_bits, _ = self.requantizer_factors
+        return fold(self.layer.canonical, self.layer.b_format.bits).row_sum_factors(sum_bits)
 
     def schedule(self, parallelism: Parallelism) -> Schedule:
         """Return the tiles of the product."""
