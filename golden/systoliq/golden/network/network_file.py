@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import importlib
 import json
-import pkgutil
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..archive import read_arrays
+from ..discovery import modules_of
 from ..formats import IntFormat
 from ..layer import MatMulLayer
 from ..limits import NETWORK_DESCRIPTION
@@ -119,6 +118,5 @@ def _made(said: Any, arrays: Arrays) -> Any:
 @functools.cache
 def _nodes() -> dict[str, type[Node]]:
     """The classes of nodes in the files of this folder by name, also those that the package does not export."""
-    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
-        importlib.import_module(f"{__package__}.{module.name}")
+    modules_of(__package__)
     return {each.__name__: each for each in Node.__subclasses__()}

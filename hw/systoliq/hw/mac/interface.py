@@ -7,16 +7,14 @@ another number of the part's multipliers, ``MULTIPLIERS`` has the function that 
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from amaranth.hdl import Module, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from systoliq.golden.discovery import modules_of
 from systoliq.golden.operand import Format
 
 from ..config import ArrayConfig
@@ -33,8 +31,8 @@ __all__ = ["Mac", "multipliers_of", "operand_layout"]
 def _declared(what: str) -> Mapping[str, Callable[..., Any]]:
     """Return the entries of all ``FORMS`` or ``MULTIPLIERS`` in the files of this folder, by set of cells."""
     found: dict[str, Callable[..., Any]] = {}
-    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
-        found |= getattr(importlib.import_module(f"{__package__}.{module.name}"), what, {})
+    for module in modules_of(__package__):
+        found |= getattr(module, what, {})
     return found
 
 

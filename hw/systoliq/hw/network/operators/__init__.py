@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-import importlib
-import pkgutil
 from abc import ABCMeta
 
 from systoliq.golden import network
+from systoliq.golden.discovery import modules_of
 
 from ..operator import Operator
 
@@ -16,10 +15,9 @@ __all__ = ["OPERATORS", "operator_of"]
 
 def _discovered() -> tuple[type[Operator[network.Node]], ...]:
     """The operators in the files of this folder."""
-    modules = [importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
     return tuple(
         value
-        for module in modules
+        for module in modules_of(__name__)
         for value in vars(module).values()
         if isinstance(value, ABCMeta)  # as Operator is; in Python 3.10, list[int] is an instance of type
         if issubclass(value, Operator) and "node_type" in vars(value)
