@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -39,11 +40,11 @@ class MatrixProductOperator(Operator[network.MatrixProduct]):
 
     def choices(self) -> Iterator[Parallelism]:
         """Yield each number of products a cycle that divides the products of a sum, while it makes the stage faster."""
-        fastest = 0
+        fastest = math.inf
         for depth in range(1, self.node.depth + 1):
             choice = Parallelism(depth=depth)
-            if self.node.depth % depth == 0 and (not fastest or self.image_cycles(choice) < fastest):
-                fastest = self.image_cycles(choice)
+            if self.node.depth % depth == 0 and (cycles := self.image_cycles(choice)) < fastest:
+                fastest = cycles
                 yield choice
 
     def multipliers(self, parallelism: Parallelism) -> int:
@@ -57,7 +58,7 @@ class MatrixProductOperator(Operator[network.MatrixProduct]):
 
     def build(self, recipe: Recipe) -> StreamedProduct:
         how = recipe.parallelism
-        if dataclasses.replace(how, cells="", lane_cells="") not in set(self.choices()):
+        if dataclasses.replace(how, cells="", lane_cells="") not in self.choices():
             raise ValueError(f"products a cycle must divide the {self.node.depth} of a sum, in 1 column, not {how}")
         return StreamedProduct(
             self.node, cells=recipe.cells, lane_cells=recipe.lane_cells, kind=recipe.kind, depth=how.depth
