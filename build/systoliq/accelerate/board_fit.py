@@ -53,8 +53,8 @@ class BoardFit:
 
 
 def board_fit(board: Board, make: Callable[..., Design], *, fastest: bool = False) -> BoardFit:
-    """Return the fit of the design that `make` returns for `board`; with `fastest`, also the speed of the one that it
-    returns for the option `multipliers`.
+    """Return the fit of the design that `make` returns for `board`; with `fastest`, also the speed of the
+    design that it returns for the option `multipliers`.
     """
     try:
         design = make()
@@ -86,7 +86,7 @@ def _needed(stages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, int]]:
 
 
 def boards_by_size() -> list[Board]:
-    """Return all boards, those with the fewest LUT sites first."""
+    """Return all boards, sorted by the LUT sites of their parts."""
     return sorted(BOARDS.values(), key=lambda board: lut_sites(board.name))
 
 

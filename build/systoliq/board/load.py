@@ -1,4 +1,4 @@
-"""Load of a bitstream onto its board, by the program that the board names."""
+"""Load a bitstream onto its board with the program that the board names."""
 
 from __future__ import annotations
 

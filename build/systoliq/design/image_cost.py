@@ -1,4 +1,4 @@
-"""Speed of a network and what an image costs it: figures of a plan, before anything is built."""
+"""Speed of a network and cost of an image: figures of a plan, before anything is built."""
 
 from __future__ import annotations
 

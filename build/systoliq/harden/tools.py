@@ -1,4 +1,4 @@
-"""Programs and cells of a layout: which Debian package brings each, and which are missing."""
+"""Programs and cells of a layout: the Debian package of each, and an error that names the missing ones."""
 
 from __future__ import annotations
 

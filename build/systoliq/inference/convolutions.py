@@ -47,8 +47,8 @@ def convolution(node: NodeProto, inputs: Inputs) -> Asked:
 
 
 def convolution_reason(graph: Graph, node: NodeProto, weights: str, *, memory: bool) -> str | None:
-    """Why the engine, with `memory` or streams, cannot take it, whose kernels are the tensor `weights`; None where it
-    can.
+    """Why the engine, with `memory` or streams, cannot take the convolution whose kernels are the tensor `weights`;
+    None if it can.
     """
     shape = graph.shape(weights)
     if shape is None or len(shape) != 4:

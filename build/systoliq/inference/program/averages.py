@@ -64,7 +64,7 @@ class _Rewriting:
         self._pixels: dict[str, tuple[str, int]] = {}  # tensor: image of one pixel with its elements, channels_last
 
     def add(self, node: NodeProto) -> None:
-        """Add `node`, or what is in its place."""
+        """Add `node`, or its replacement."""
         made = None
         if node.op_type in _POOLS:
             made = self._average(node)

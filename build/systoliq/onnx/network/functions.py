@@ -175,7 +175,7 @@ def given_alone(values: Sequence[Value]) -> Given | None:
 
 
 def with_number(reader: Reader, node: NodeProto) -> Value | None:
-    """Arithmetic with one constant float32 number as a function of the other operand; None where it is no such.
+    """Arithmetic with one constant float32 number as a function of the other operand; None for other arithmetic.
 
     A quotient has no operator on integers, so that its constant may stand behind a DequantizeLinear, too.
     """

@@ -90,7 +90,7 @@ def _expand(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> Movement:
 
 
 def _repeated(shape: tuple[int, ...], repeats: list[int]) -> Movement:
-    """All of each axis, as often as `repeats` say."""
+    """Each axis whole, repeated as `repeats` says."""
     indices = ([*range(size)] * times for size, times in zip(shape, repeats, strict=True))
     return _chained([each for axis, picked in enumerate(indices) for each in _picked(shape, axis, picked)], shape)
 
