@@ -116,9 +116,7 @@ def of_format(node: NodeProto, x: Tensor, form: IntFormat, y: Tensor) -> tuple[T
     """
     if x.format == form:
         return x, ()
-    moved = x.replace(
-        name=f"{y.name}: {x.name} as {form}", format=form, zero_point=x.zero_point + form.min - x.format.min
-    )
+    moved = _of_type(x, form, f"{y.name}: {x.name} as {form}")
     return moved, (Table(name=f"{named(node)}: types", inputs=(x,), output=moved, entries=moved.codes),)
 
 
@@ -129,8 +127,13 @@ def as_format(node: NodeProto, y: Tensor, form: IntFormat) -> tuple[Tensor, tupl
     """
     if y.format == form:
         return y, ()
-    inner = y.replace(name=f"{y.name}: as {form}", format=form, zero_point=y.zero_point + form.min - y.format.min)
+    inner = _of_type(y, form, f"{y.name}: as {form}")
     return inner, (Table(name=f"{named(node)}: type", inputs=(inner,), output=y, entries=y.codes),)
+
+
+def _of_type(x: Tensor, form: IntFormat, name: str) -> Tensor:
+    """A tensor of another type of as many bits, with the real numbers of `x`."""
+    return x.replace(name=name, format=form, zero_point=x.zero_point + form.min - x.format.min)
 
 
 def dequantize_linear(reader: Reader, node: NodeProto) -> Value:
