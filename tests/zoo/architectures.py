@@ -8,7 +8,7 @@ import numpy as np
 
 from ..onnx.network.networks import Builder, autoencoder, ds_cnn, mobilenet
 
-__all__ = ["ARCHITECTURES"]
+__all__ = ["ARCHITECTURES", "OPSETS"]
 
 
 class Net(Builder):
@@ -351,3 +351,5 @@ ARCHITECTURES: dict[str, Callable[[], Builder]] = {
     "segmentation": segmentation, "group_norms": group_norms,
 }  # fmt: skip
 """Each float model by name."""
+OPSETS = dict.fromkeys(ARCHITECTURES, 13) | {"mobilenet_v3": 14}
+"""ONNX's opset of each."""

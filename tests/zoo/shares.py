@@ -26,7 +26,7 @@ from systoliq.verify import verify_package
 
 from ..onnx.network.networks import quantized
 from ..onnx.network.oracle import by_node
-from .architectures import ARCHITECTURES
+from .architectures import ARCHITECTURES, OPSETS
 
 __all__ = ["NOT_CONVOLUTIONAL", "Outcome", "cases", "outcome_of", "verilog_fault", "zoo"]
 
@@ -60,8 +60,7 @@ def zoo(folder: Path) -> Iterator[tuple[str, Path]]:
         for name, architecture in ARCHITECTURES.items():
             place = folder / name
             place.mkdir()
-            opset = 14 if name == "mobilenet_v3" else 13
-            yield name, quantized(place, architecture(), opset=opset, per_channel=True)
+            yield name, quantized(place, architecture(), opset=OPSETS[name], per_channel=True)
     finally:
         logging.disable(logging.NOTSET)
 

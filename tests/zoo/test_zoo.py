@@ -13,11 +13,10 @@ from systoliq.onnx import Model
 
 from ..onnx.network.networks import TYPES, images, quantized
 from ..onnx.network.oracle import check
-from .architectures import ARCHITECTURES
+from .architectures import ARCHITECTURES, OPSETS
 from .shares import verilog_fault
 
 FLOAT_WEIGHTS = {(name, "QOperator") for name in ("unet, transposed", "transposed_autoencoder")}
-OPSET = {"mobilenet_v3": 14}
 OPTIONS = {
     "s8s8 by channel": {"per_channel": True},
     "s8s8 by tensor": {},
@@ -43,7 +42,7 @@ def read(tmp_path_factory):
     def reading(name, options):
         net = ARCHITECTURES[name]()
         folder = tmp_path_factory.mktemp("zoo")
-        path = quantized(folder, net, **{"opset": OPSET.get(name, 13), **OPTIONS[options]})
+        path = quantized(folder, net, opset=OPSETS[name], **OPTIONS[options])
         return path, Model.open(path).reading, images(net.shape, 4, 9)
 
     return reading
