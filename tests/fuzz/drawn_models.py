@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 from onnxruntime.capi.onnxruntime_pybind11_state import RuntimeException
-from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
+from onnxruntime.quantization import QuantFormat, QuantType, quantize_static
 
 from systoliq.design.network import NetworkDesign
 from systoliq.golden.network import (
@@ -30,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from drawn_networks import design_of_network
 from model_operators import CHANNELS, MODEL_OPERATORS, Drawn
+from tests.onnx.network.networks import Batches
 from tests.onnx.network.oracle import by_node
 
 __all__ = [
@@ -116,14 +117,6 @@ def float_model(point: dict[str, Any]) -> tuple[onnx.ModelProto, dict[str, list[
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10), net.inputs
 
 
-class _Batches(CalibrationDataReader):
-    def __init__(self, batches: list[dict[str, np.ndarray]]) -> None:
-        self._batches = iter(batches)
-
-    def get_next(self) -> dict[str, np.ndarray] | None:
-        return next(self._batches, None)
-
-
 def model_images(shapes: dict[str, list[int]], count: int, seed: int) -> dict[str, np.ndarray]:
     """Random inputs, `count` of each."""
     rng = np.random.default_rng(seed)
@@ -148,7 +141,7 @@ def quantized_model(point: dict[str, Any], folder: Path) -> tuple[Path, dict[str
         options["extra_options"] = {"TensorQuantOverrides": overrides}
     logging.disable(logging.WARNING)  # the quantizer advises to preprocess
     try:
-        quantize_static(source, path, _Batches(given), **options)
+        quantize_static(source, path, Batches(given), **options)
     except Exception as error:  # of whatever kind it raises
         raise NotQuantizedError(f"onnxruntime cannot quantize: {error}") from error
     finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -164,11 +164,13 @@ def images(shape: Sequence[int | str], count: int, seed: int) -> np.ndarray:
     return x.astype(np.float32)
 
 
-class _Batches(CalibrationDataReader):
-    def __init__(self, shape: Sequence[int | str]) -> None:
-        self._batches = iter([{"x": batch[None]} for batch in images(shape, 12, 5)])
+class Batches(CalibrationDataReader):
+    """Inputs for the calibration, by name, one batch after the other."""
 
-    def get_next(self):
+    def __init__(self, batches: Iterable[dict[str, np.ndarray]]) -> None:
+        self._batches = iter(batches)
+
+    def get_next(self) -> dict[str, np.ndarray] | None:
         return next(self._batches, None)
 
 
@@ -180,8 +182,9 @@ def quantized(
     source = folder / "float.onnx"
     onnx.save(net.model(opset), source)
     activation, weight = TYPES[types]
+    batches = Batches({"x": batch[None]} for batch in images(net.shape, 12, 5))
     quantize_static(
-        source, path, _Batches(net.shape), quant_format=QuantFormat[form], activation_type=activation,
+        source, path, batches, quant_format=QuantFormat[form], activation_type=activation,
         weight_type=weight, **{"reduce_range": types == "u8s8", **options},
     )  # fmt: skip
     return path
