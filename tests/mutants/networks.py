@@ -70,19 +70,22 @@ def package(name: str, out: Path) -> Path:
     return folder
 
 
-def judged(campaign: Campaign, mutant: Mutant, folder: Path) -> dict[str, str] | None:
-    """The columns of a mutant; None if it is no Verilog."""
-    lines = campaign.verilog.read_text().splitlines()
-    text = mutant.applied(lines)
+Row = dict[str, str]
+
+
+def judged(campaign: Campaign, mutant: Mutant, folder: Path) -> Row:
+    """The columns of a mutant; the verdict alone if it is no Verilog."""
+    original = campaign.verilog.read_text()
+    text = mutant.applied(original.splitlines())
     said = campaign.simulated(text, folder)
     if said is None:
-        return None
+        return {"verdict": "invalid"}
     passed = said.startswith("PASS")
     refused = campaign.refused(text, folder) if passed else ""
-    modules = holders("\n".join(lines), mutant.module)
-    blocks = [block_of(modules[-1], each) for each in modules]
     verdict = "found"
     if passed and not refused:
+        modules = holders(original, mutant.module)
+        blocks = [block_of(modules[-1], each) for each in modules]
         verdict = "evaluated" if is_evaluated(blocks, mutant.kind) else "open"
     return {
         "verdict": verdict,
@@ -96,9 +99,28 @@ def judged(campaign: Campaign, mutant: Mutant, folder: Path) -> dict[str, str] |
     }
 
 
-def drawn(campaign: Campaign, seed: int) -> Iterator[tuple[int, Mutant]]:
-    """The mutants of a package, numbered."""
-    return enumerate(draw(campaign.verilog.read_text().splitlines(), seed))
+def more(campaign: Campaign, known: dict[int, Row], seed: int, count: int) -> Iterator[tuple[int, Row]]:
+    """Judge the mutants that are not known yet, until `count` are valid."""
+    valid = sum(row["verdict"] != "invalid" for row in known.values())
+    for number, mutant in enumerate(draw(campaign.verilog.read_text().splitlines(), seed)):
+        if valid >= count:
+            return
+        if number not in known:
+            with tempfile.TemporaryDirectory(prefix="systoliq-mutants-") as place:
+                row = judged(campaign, mutant, Path(place))
+            valid += row["verdict"] != "invalid"
+            yield number, row
+
+
+def decided(campaign: Campaign, known: dict[int, Row], seed: int) -> Iterator[tuple[int, Row]]:
+    """Decide the known mutants that are open."""
+    for number, mutant in enumerate(draw(campaign.verilog.read_text().splitlines(), seed)):
+        if number not in known:
+            return
+        if known[number]["verdict"] == "open":
+            with tempfile.TemporaryDirectory(prefix="systoliq-mutants-") as place:
+                verdict, *_ = campaign.survivor(mutant, Path(place))
+            yield number, known[number] | {"verdict": verdict.value}
 
 
 def main() -> None:
@@ -118,25 +140,15 @@ def main() -> None:
     for name in NETWORKS:
         known = {int(row["number"]): row for row in rows if row["network"] == name}
         campaign = Campaign(package(name, args.out), seconds=args.seconds, alone=True)
-        valid = sum(row["verdict"] != "invalid" for row in known.values())
-        for number, mutant in drawn(campaign, args.seed):
-            if (valid >= args.count and not args.prove) or time.monotonic() > until:
-                break
-            if args.prove and number not in known:
-                break
-            if number in known and not (args.prove and known[number]["verdict"] == "open"):
-                continue
-            with tempfile.TemporaryDirectory(prefix="systoliq-mutants-") as place:
-                if args.prove:
-                    result = {**known[number], "verdict": campaign.survivor(mutant, Path(place))[0].value}
-                else:
-                    result = judged(campaign, mutant, Path(place)) or {"verdict": "invalid"}
-                    valid += result["verdict"] != "invalid"
-            row = {"network": name, "number": str(number), **result}
+        found = decided(campaign, known, args.seed) if args.prove else more(campaign, known, args.seed, args.count)
+        for number, result in found:
+            row = {"network": name, "number": str(number)} | result
             with log.open("a") as file:
                 csv.DictWriter(file, FIELDS, delimiter="\t").writerow(row)
             sys.stdout.write(f"{name} {number}: {row['verdict']} {row.get('block')}\n")
             sys.stdout.flush()
+            if time.monotonic() > until:
+                return
 
 
 if __name__ == "__main__":
