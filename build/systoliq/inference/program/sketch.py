@@ -141,43 +141,40 @@ def sketch(
     if (name := computed_parameter(step.node, constants)) is not None:
         raise NotCompiledError(f"{name!r} must be constant, and is computed")
     given = [with_zero_points(operation, known, BLANK[0]) for operation in asked.operations]
-    operations = [_operation(operation, known.b, config) for operation in given]
-    before = asked.before
-    image = asked.image
+    image, whole, before = asked.image, None, asked.before
     if image is not None and known == Known(b=True, a_zero_point=True, b_zero_point=True):
-        whole = _by_address(image, given, operations, config, bus_bytes)
-        if whole is not None:
-            operations, before = [whole], dict(before) | {"a": "pixels of the image, one below the other, all channels"}
-    if image is not None and len(operations) > 1 and image.is_depthwise:
+        whole = _by_address(image, given, config)
+    depthwise = image is not None and image.is_depthwise
+    if depthwise and whole is None:
         raise NotCompiledError(f"{DEPTHWISE}, unless its kernels and zero points are constant and its windows fit")
+    if whole is not None and (depthwise or config.vector):  # the host moves nothing between steps of a vector unit
+        operations = [whole]
+    else:
+        operations = [_operation(operation, known.b, config) for operation in given]
+        if whole is not None and _cost([whole], config, bus_bytes) <= _cost(operations, config, bus_bytes):
+            operations = [whole]
+    if operations[0].image:
+        before = dict(before) | {"a": "pixels of the image, one below the other, all channels"}
     return ProductSketch(step=step, known=known, before=before, after=asked.after, operations=tuple(operations))
 
 
-def _by_address(
-    image: Image, given: list[Operation], as_rows: list[OperationSketch], config: EngineConfig, bus_bytes: int
-) -> OperationSketch | None:
-    """The operation over the image, where it takes less by the cycle model, a byte that the host moves a cycle.
-
-    It is there wherever it can be for a depthwise convolution, which has no other form, and with a vector unit, so that
-    the host moves nothing between steps.
-    """
+def _by_address(image: Image, given: list[Operation], config: EngineConfig) -> OperationSketch | None:
+    """The operation over the image, for all groups; None if there is none."""
     images, height, width, channels = image.pixels.shape
     pixels = Rows.of(images * height * width, channels)
     if (found := joined(image, given, pixels.stride, config)) is None:
         return None
     operation, pieces = found
     rows, k, n = operation.shape
-    whole = OperationSketch(
+    return OperationSketch(
         operation=operation, pieces=pieces, tiles=_tiles(pieces, config), result=(rows, n), a=pixels, b=Rows.of(k, n),
         y=Rows.of(rows, n * operation.bytes_of_y), image=True,
     )  # fmt: skip
-    if config.vector or image.is_depthwise:
-        return whole
-    cost, other = (
-        sum(cycles_of(each.pieces, config, bus_bytes) + each.a.count * each.a.size for each in form)
-        for form in ([whole], as_rows)
-    )
-    return whole if cost <= other else None
+
+
+def _cost(operations: list[OperationSketch], config: EngineConfig, bus_bytes: int) -> int:
+    """Cycles of `operations` by the cycle model, with one for each byte of A that the host moves."""
+    return sum(cycles_of(each.pieces, config, bus_bytes) + each.a.count * each.a.size for each in operations)
 
 
 def with_zero_points(operation: Operation, known: Known, byte: int, names: tuple[str, ...] = ("a", "b")) -> Operation:
