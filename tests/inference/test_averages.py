@@ -62,6 +62,15 @@ def test_a_separable_network_is_one_list(types, form, pool, tmp_path):
     assert len(session.report.check().steps) == 5
 
 
+def test_only_an_average_on_the_engine(tmp_path):
+    net = separable()
+    path = quantized(tmp_path, net)
+    session = EngineSession(path, ENGINES[0][0], bus=ENGINES[0][1], only=["/globalaveragepool6"])
+    session.run(None, {"x": images(net.shape, 1, 3)})
+    (step,) = session.report.check().steps
+    assert step.name == "/globalaveragepool6"
+
+
 @pytest.mark.parametrize("name", ["ds_cnn", "mobilenet"])
 def test_mlperf_tiny_needs_the_host_at_its_float_edges_only(name, tmp_path):
     path = quantized(tmp_path, TINY[name](), per_channel=True)

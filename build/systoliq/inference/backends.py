@@ -15,6 +15,7 @@ from systoliq.sim.engine.memory import EngineMemory
 from systoliq.sim.runner import SimulatorName
 
 from .division import Division
+from .lowering import Lowered
 from .operations import Array, Asked
 from .program import Product, Program, VectorInMemory, bytes_of_bus, compile_model, play, play_vector
 from .report import Figures
@@ -87,14 +88,14 @@ class MemoryBackend:
 
     def __init__(
         self,
-        division: Division,
+        model: Lowered,
         config: EngineConfig,
         options: SimulationOptions,
         *,
         bus: int,
         only: Collection[str] | None = None,
     ) -> None:
-        self._division, self._config, self._options, self._only = division, config, options, only
+        self._model, self._config, self._options, self._only = model, config, options, only
         self._engine = SimulatedDmaEngine(config, bus_bytes=bytes_of_bus(config, bus), simulator=options.simulator)
         self._compiled: tuple[Program, Division] | None = None
         self._products: dict[str, Product] = {}  # by the tensor that it makes: a compiled model has steps of its own
@@ -108,7 +109,7 @@ class MemoryBackend:
         if self._compiled is None or self._compiled[0].inputs != shapes:
             self._options.progress("compiling")
             self._compiled = compile_model(
-                self._division.model, self._config, feed, bus_bytes=self._engine.bus_bytes, only=self._only
+                self._model, self._config, feed, bus_bytes=self._engine.bus_bytes, only=self._only
             )
         program, division = self._compiled
         self._products = {product.sketch.step.node.output[0]: product for product in program.products}

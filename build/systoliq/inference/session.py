@@ -38,7 +38,8 @@ class EngineSession:
     With `bus` (32, 64 or 128), the model is compiled for the shapes of its inputs and runs on the DMA engine: one
     simulator runs the compiled lists, with the host's steps between them. `config.vector` requires `bus`.
 
-    Raises InputError for a model that onnxruntime rejects, or that has no product for the engine.
+    Raises InputError for a model that onnxruntime rejects, or that has no product for the engine; with `bus`, the first
+    run raises the latter.
 
     >>> session = EngineSession("model.onnx", EngineConfig(rows=16, cols=16))
     >>> logits, = session.run(None, {"x": images})
@@ -71,12 +72,11 @@ class EngineSession:
         self._progress = progress or (lambda text: None)
         self._progress("onnxruntime's graph")
         self._model = lowered(model)
-        division = Division(self._model, only=only, memory=bus is not None)
         options = SimulationOptions(simulator=simulator, stalls=stalls, seed=seed, progress=self._progress)
         self._engine: Backend = (
-            StreamBackend(division, self.config, options)
+            StreamBackend(Division(self._model, only=only), self.config, options)
             if bus is None
-            else MemoryBackend(division, self.config, options, bus=bus, only=only)
+            else MemoryBackend(self._model, self.config, options, bus=bus, only=only)
         )
 
     def __repr__(self) -> str:
