@@ -9,12 +9,14 @@ from amaranth.lib.wiring import In, Out
 from ..block_ram import BlockRam
 from ..delay import delay
 from ..hierarchy import place
+from .registers import VECTOR_REGISTERS
 
 __all__ = ["ENTRY_BITS", "LARGEST_SHIFT", "VectorLane", "VectorRounding"]
 
 ENTRY_BITS = 18
 """Bits of a table's entry, which is signed: a word of a block RAM of 1024 words on ECP5."""
-_SHIFT_BITS = 4
+(_VECTOR,) = VECTOR_REGISTERS
+_SHIFT_BITS = _VECTOR.field("shift").bits
 LARGEST_SHIFT = (1 << _SHIFT_BITS) - 1
 _TOTAL_BITS = ENTRY_BITS + 2  # of the sum of two entries, and of a half added to it
 
