@@ -262,9 +262,9 @@ def _place(
     """Place and route the netlist in `folder` once for each seed, without ports where it has more than the part."""
     open_ports = int(pins) if pins > target.capacity.get("pins", math.inf) else 0
     nextpnr = find_nextpnr(target.family)
+    cells = top_of(folder)["cells"]
     multipliers, memories = (
-        [name for name, cell in top_of(folder)["cells"].items() if cell["type"] == kind]
-        for kind in ("MULT18X18D", "DP16KD")
+        [name for name, cell in cells.items() if cell["type"] == kind] for kind in ("MULT18X18D", "DP16KD")
     )
     plan = floorplan(multipliers, memories, target.block_sites)
     netlist = netlist_to_place(
