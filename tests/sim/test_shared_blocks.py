@@ -37,7 +37,7 @@ def test_every_register_is_assigned_in_its_module_as_before(design):
     assert with_shared_blocks(found) == found
 
 
-def test_other_blocks_stay(design):
+def test_other_blocks_stay():
     text = """module m(clk);
   always @(posedge clk) begin
     if (write)
