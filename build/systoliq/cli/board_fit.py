@@ -52,7 +52,7 @@ Examples
 """,
 )
 @click.argument("source")
-@click.option("--data", type=PATH, metavar="X.npz", help="Samples that quantize a float model.  [random numbers]")
+@click.option("--data", type=PATH, metavar="X.npz", help="Samples to quantize a float model with.  [random numbers]")
 @add_options(*QUANTIZE_OPTIONS, SHAPE_OPTION, debug_option)
 def board_fit(source: str, data: Path | None, **quantize: Any) -> int:
     """See `help`."""

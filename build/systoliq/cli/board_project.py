@@ -46,7 +46,9 @@ Examples
 @click.option(
     "--board", "name_of_board", required=True, type=click.Choice(list(PROJECT_BOARDS)), help="The board; see above."
 )
-@click.option("--tool", type=click.Choice(list(TOOLS)), default="vivado", show_default=True, help="What builds it.")
+@click.option(
+    "--tool", type=click.Choice(list(TOOLS)), default="vivado", show_default=True, help="Tool for the script."
+)
 @click.option("--out", required=True, type=PATH, metavar="DIR", help="Directory for the project.")
 @click.option(
     "--baud", type=int, default=DEFAULT_BAUD, show_default=True, metavar="N", help="Bits per second of the line."

@@ -18,11 +18,11 @@ __all__ = ["wrap"]
 
 
 @click.command(
-    help="""Write a wrapper of the package in DIR: a Verilog module with the ports that a system wants, around the block
-as it is. Certificate and testbench of the block stay valid. Select at least one option of the ports.
+    help="""Write a wrapper of the package in DIR: a Verilog module with other ports around the unchanged block, whose
+certificate and testbench stay valid. Select --power-of-two, --active-low-reset or both.
 
 --power-of-two widens tdata and tuser of each AXI4-Stream to a power of two of bytes, which DMA engines such as AMD's
-AXI DMA require. Elements stay in the lowest bits of a beat: in memory, each beat is padded with zeros.
+AXI DMA require. Elements stay in the lowest bits of a beat; the results of each beat are padded with zeros.
 
 \b
 Examples
