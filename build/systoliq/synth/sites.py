@@ -13,6 +13,7 @@ __all__ = ["sites_of_cells"]
 _Cell = dict[str, Any]
 
 _FED = ("DFF", "CC_DFF")  # registers of Gowin and GateMate
+_CARRIES = {"ALU": ("CIN", "COUT"), "CC_ADDF": ("CI", "CO")}  # their adders, with the pins of the carry
 _LOGIC = {*FAMILIES["gatemate"].cells.tables, "CC_MULT"}
 # LUT sites of a cell by itself.
 _SITES = {kind: size for family in FAMILIES.values() for kind, size in family.cells.tables.items()}
@@ -75,12 +76,10 @@ def sites_of_cells(module: dict[str, Any]) -> dict[str, int]:
             count += name not in beside or len(readers[_bit(cell, "D")]) > 1
         elif kind == "CC_MULT":
             count += multiplier_sites(*(int(cell["parameters"][name], 2) for name in ("A_WIDTH", "B_WIDTH")))
-        elif kind == "CC_ADDF":
-            count += _bit(cell, "CI") not in carried
-            count += any(reader != ("CC_ADDF", "CI") for reader in readers[_bit(cell, "CO")])
-        elif kind == "ALU":
-            count += _bit(cell, "CIN") not in carried
-            count += any(reader != ("ALU", "CIN") for reader in readers[_bit(cell, "COUT")])
+        elif kind in _CARRIES:
+            into, out = _CARRIES[kind]
+            count += _bit(cell, into) not in carried
+            count += any(reader != (kind, into) for reader in readers[_bit(cell, out)])
         return count
 
     return {name: count for name, cell in cells.items() if (count := sites(name, cell))}
