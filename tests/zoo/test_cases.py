@@ -34,7 +34,7 @@ def test_in_verilog(name):
     assert verilog_fault(network) is None
 
 
-@pytest.mark.parametrize("name", [name for name in SMALL if name in CASES])
+@pytest.mark.parametrize("name", SMALL)
 def test_small_ones(name):
     found = outcome_of(name, CASES[name])
     assert (found.reasons, found.wrong) == ((), 0)
