@@ -65,6 +65,8 @@ EDGES = {  # image, attributes, averages
     "one side": ((4, 5), "kernel_shape = [2, 2], pads = [1, 1, 0, 0]", 4),
     "columns alone": ((3, 6), "kernel_shape = [1, 3], pads = [0, 1, 0, 1]", 3),
     "SAME_UPPER": ((5, 5), 'kernel_shape = [2, 2], auto_pad = "SAME_UPPER"', 4),
+    "no window inside of the image": ((2, 2), "kernel_shape = [3, 3], pads = [1, 1, 1, 1]", 4),
+    "a sequence": ((8,), "kernel_shape = [3], pads = [1, 1]", 3),
     "ceil_mode": ((6, 6), "kernel_shape = [3, 3], strides = [2, 2], ceil_mode = 1", 4),
 }
 
@@ -73,7 +75,7 @@ def edges(tmp_path, name, *, batch=20):
     image, attributes, _ = EDGES[name]
     constants = {"as": np.float32(0.02), "az": np.int8(3), "ys": np.float32(0.0171), "yz": np.int8(-5)}
     body = f"fa = DequantizeLinear(a, as, az) f = AveragePool<{attributes}>(fa) y = QuantizeLinear(f, ys, yz)"
-    head = f"g (int8[{batch}, 3, {image[0]}, {image[1]}] a) => (int8[{batch}, 3, r, c] y)"
+    head = f"g (int8{[batch, 3, *image]} a) => (int8[{batch}, 3, {', '.join('rc'[: len(image)])}] y)"
     path = write(tmp_path / "model.onnx", f"{head} {{ {body} }}", constants, opset=19)
     a = np.random.default_rng(3).integers(-128, 128, (batch, 3, *image)).astype(np.int8)
     return path, {"a": a}
