@@ -238,6 +238,29 @@ def test_what_is_refused(inputs, nodes, text, tmp_path):
     assert "\n" not in message
 
 
+REAL_OUTPUTS = {  # nodes from fa to f, one of which gives t
+    "before a bias": (
+        ROW, f"{D} t = MatMul(fa, fd) f = Add(t, real)", "float[1, 4]", "the product that it adds a bias to",
+    ),
+    "before a maximum": (
+        IMAGE, "t = Sigmoid(fa) f = MaxPool<kernel_shape = [2, 2]>(t)", "float[1, 4, 5, 5]", "its input 't'",
+    ),
+    "before a move": (IMAGE, "t = Sigmoid(fa) f = Reshape(t, flat)", "float[1, 4, 5, 5]", "its input 't'"),
+    "before a function": (ROW, "t = Sigmoid(fa) f = Relu(t)", "float[1, 4]", "its input 't'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REAL_OUTPUTS)
+def test_an_output_that_is_not_quantized(name, tmp_path):
+    """Without t among the outputs, it is a network."""
+    taken, nodes, shape, reason = REAL_OUTPUTS[name]
+    text = f"g ({taken} a) => (uint8[n] yMORE) {{ {A} {nodes} {Q} }}"
+    read_network(write(tmp_path / "model.onnx", text.replace("MORE", ""), CONSTANTS))
+    path = write(tmp_path / "model.onnx", text.replace("MORE", f", {shape} t"), CONSTANTS)
+    with pytest.raises(InputError, match=f"{reason} must have this one use"):
+        read_network(path)
+
+
 def test_all_reasons_are_reported_without_their_consequences(tmp_path, call):
     """Seven reasons: the error has five; `layers` has all, and a node behind one that is not taken is no reason."""
     step = "fN = DequantizeLinear(aN, s, z) tN = LogSoftmax(fN) aM = QuantizeLinear(tN, s, z)"

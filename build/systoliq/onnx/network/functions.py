@@ -261,8 +261,7 @@ def _behind(
     line: tuple[Gains, Gains] | None,
 ) -> Pending:
     reader.fold(node, value.node)
-    if not reader.graph.has_one_use(name):
-        raise NotTakenError(f"its input {name!r} must have this one use, as it is not yet quantized")
+    reader.expect_one_use(name)
     if value.table is not None:
         x, before = value.table
 

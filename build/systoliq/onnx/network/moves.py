@@ -104,8 +104,7 @@ def _given(reader: Reader, node: NodeProto, value: Given) -> Value:
 def _behind_sum(reader: Reader, node: NodeProto, value: Pending) -> Pending:
     """A result that is moved before it is quantized: it is quantized first, which is the same."""
     movement = _movement(reader, node, value.shape)
-    if len(reader.graph.consumers(node.input[0])) != 1:
-        raise NotTakenError(f"its input {node.input[0]!r} must have this one use, as it is not yet quantized")
+    reader.expect_one_use(node.input[0])
 
     def moved(make: Make) -> Make:
         def both(y: Tensor) -> tuple[Node, ...]:

@@ -30,7 +30,7 @@ def add(reader: Reader, node: NodeProto) -> Value:
     values = [reader.value(name) for name in node.input]
     for value, other in (values, values[::-1]):
         if isinstance(value, Pending) and value.biased is not None and isinstance(other, Constant):
-            if len(reader.graph.consumers(node.input[values.index(value)])) != 1:
+            if not reader.graph.has_one_use(node.input[values.index(value)]):
                 raise NotTakenError("the product that it adds a bias to must have this one use")
             reader.fold(node, value.node)
             return Pending(node=value.node, shape=value.shape, make=value.biased(other.name))
@@ -42,8 +42,7 @@ def _residual(reader: Reader, node: NodeProto, values: list[Value]) -> Value | N
     for place, value in enumerate(values):
         if not isinstance(value, Pending) or value.plus is None or isinstance(values[1 - place], Constant | Given):
             continue
-        if not reader.graph.has_one_use(node.input[place]):
-            raise NotTakenError(f"its input {node.input[place]!r} must have this one use, as it is not yet quantized")
+        reader.expect_one_use(node.input[place])
         made = value.plus(reader.tensor(node.input[1 - place]))
         reader.fold(node, value.node)
         return Pending(node=value.node, shape=value.shape, make=made, followers=value.followers + 1)

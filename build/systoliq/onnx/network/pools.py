@@ -88,8 +88,7 @@ def _greatest(
 
 def _before_maximum(reader: Reader, node: NodeProto, value: Pending, window: Window) -> Pending:
     """The greatest of real numbers: they are quantized first, which is the same, as QuantizeLinear rises."""
-    if len(reader.graph.consumers(node.input[0])) != 1:
-        raise NotTakenError(f"its input {node.input[0]!r} must have this one use, as it is not yet quantized")
+    reader.expect_one_use(node.input[0])
 
     def pooled(make: Make) -> Make:
         def both(y: Tensor) -> tuple[Node, ...]:

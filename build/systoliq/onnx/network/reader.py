@@ -109,6 +109,11 @@ class Reader:
         value = self.value(name)
         return value if isinstance(value, Tensor) else self.tensor(name)
 
+    def expect_one_use(self, name: str) -> None:
+        """Raise NotTakenError if the real tensor `name`, which is not quantized, is used twice or is an output, too."""
+        if not self.graph.has_one_use(name):
+            raise NotTakenError(f"its input {name!r} must have this one use, as it is not yet quantized")
+
     def emit(self, node: NodeProto, made: tuple[Node, ...]) -> None:
         """Add operators that the model's `node` becomes."""
         self._nodes += made
