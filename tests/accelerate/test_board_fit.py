@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from math import prod
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -72,6 +73,14 @@ def test_boards_that_are_too_small_and_those_that_may_be():
     assert fits.fits
     assert not fits.is_tight
     assert fits.speed.images == pytest.approx(fits.speed.mhz * 1e6 / fits.speed.image_cycles)
+
+
+@pytest.mark.parametrize(("board", "blocks"), [("crosslink-nx-evn", 73), ("ulx3s-85f", 90)])
+def test_large_memory_blocks_hold_the_two_largest_memories(board, blocks):
+    stages = [{"lut_sites": 10, "ram": 60, "large": [8, 4]}, {"lut_sites": 10, "ram": 30, "large": [9]}]
+    found = board_fit(BOARDS[board], lambda: SimpleNamespace(stages=stages, speed=None))
+    assert found.needed == {"lut_sites": 20, "ram": blocks}
+    assert not found.is_tight
 
 
 def test_a_float_model(tmp_path):

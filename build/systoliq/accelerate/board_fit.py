@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,8 +10,10 @@ from ..board.boards import BOARDS
 from ..board.description import Board
 from ..design import Design
 from ..design.image_cost import Speed
+from ..design.network.estimate import saved_blocks
 from ..design.stage_table import COUNTED
 from ..errors import InputError
+from ..synth.target import Target
 
 __all__ = ["BoardFit", "board_fit", "boards_by_size", "is_estimated", "lut_sites"]
 
@@ -64,7 +66,7 @@ def board_fit(board: Board, make: Callable[..., Design], *, fastest: bool = Fals
     return BoardFit(
         board=board,
         fits=True if not stages or is_estimated(stages) else None,
-        needed=dict(_needed(stages)),
+        needed=_needed(stages, board.target),
         speed=design.speed,
         fastest=_fastest(board, make) if fastest else None,
     )
@@ -79,10 +81,15 @@ def _fastest(board: Board, make: Callable[..., Design]) -> Speed | None:
         return None
 
 
-def _needed(stages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, int]]:
-    for key, (_, kind) in COUNTED.items():
-        if kind and stages and key in stages[0]:
-            yield kind, sum(stage[key] for stage in stages)
+def _needed(stages: Sequence[Mapping[str, Any]], part: Target) -> dict[str, int]:
+    needed = {
+        kind: sum(stage[key] for stage in stages)
+        for key, (_, kind) in COUNTED.items()
+        if kind and stages and key in stages[0]
+    }
+    if "ram" in needed:
+        needed["ram"] -= saved_blocks((blocks for stage in stages for blocks in stage["large"]), part)
+    return needed
 
 
 def boards_by_size() -> list[Board]:

@@ -29,7 +29,7 @@ from ...synth.families.sizes import Sizes
 from ...synth.target import Target
 from .plan import lane_cells
 
-__all__ = ["LUT_ERROR", "RAM_ERROR", "Estimate", "blocks_of", "estimate"]
+__all__ = ["LUT_ERROR", "RAM_ERROR", "Estimate", "blocks_of", "estimate", "saved_blocks"]
 
 LUT_ERROR = 0.25  # of the LUT sites of a network, at the most
 RAM_ERROR = 1  # memory blocks of a stage, at the most
@@ -74,9 +74,14 @@ class Estimate:
 def blocks_of(estimates: Iterable[Estimate], part: Target) -> int:
     """Return the memory blocks that stages take on `part`, without the memories that its large blocks hold."""
     found = list(estimates)
-    large = FAMILIES[part.family].large_blocks
-    saved = sorted((blocks for each in found for blocks in each.large), reverse=True)[:large]
-    return sum(each.ram for each in found) - sum(saved)
+    return sum(each.ram for each in found) - saved_blocks((blocks for each in found for blocks in each.large), part)
+
+
+def saved_blocks(large: Iterable[int], part: Target) -> int:
+    """Return the memory blocks that the large blocks of `part` save; `large` are the blocks of each memory that one of
+    them may hold.
+    """
+    return sum(sorted(large, reverse=True)[: FAMILIES[part.family].large_blocks])
 
 
 def estimate(
