@@ -71,9 +71,10 @@ def test_both_texts_are_one_design(project: tuple[str, Path], tmp_path: Path) ->
     assert unknown <= {"IBUF", "OBUFT"}, done.stderr
 
 
-def test_a_line_that_is_too_fast(tmp_path: Path) -> None:
-    size = ["--board", "arty-a7-35t", "--baud", "90000000", "--out", str(tmp_path / "out")]
+@pytest.mark.parametrize("baud", ["90000000", "300", "0"])
+def test_a_line_that_is_too_fast_or_too_slow(baud: str, tmp_path: Path) -> None:
+    size = ["--board", "arty-a7-35t", "--baud", baud, "--out", str(tmp_path / "out")]
     result = CliRunner().invoke(cli, ["board", "project", "resnet8-fc", *size])
     assert result.exit_code != 0
-    assert "baud must be 1 to" in result.stderr
+    assert f"baud must be 1526 to 25000000 at 100.000 MHz, not {baud}" in result.stderr
     assert not (tmp_path / "out").exists()

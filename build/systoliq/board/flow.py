@@ -7,7 +7,6 @@ and the design is rebuilt for that clock, since the serial line divides it, unti
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +15,6 @@ from pathlib import Path
 
 from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.link import Linked
-from systoliq.hw.link.uart_receiver import DIVISOR_BITS, LEAST_DIVISOR
 from systoliq.hw.verilog import Verilog, emit_verilog
 from systoliq.sim.cache import content_key, obtain
 
@@ -29,7 +27,7 @@ from ..synth.nextpnr import max_mhz, untimed_cells
 from ..synth.tools import find_yosys
 from ..synth.yosys import cell_figures, netlist_to_place
 from .description import Board
-from .linked import LINK_TOP, fingerprint, linked
+from .linked import LINK_TOP, fingerprint, line_divisor, linked
 from .place import NETLIST, bitstream_file, constraints_file, pack, packer, place, placed_report, placer, sites
 from .placement import floorplan_svg
 from .platform import prepared
@@ -43,7 +41,6 @@ FLOORPLAN = "floorplan.svg"
 
 _FORMAT = "2"  # version of the cached content
 _ROUNDS = 4
-_LINE_TOLERANCE = 0.02  # half of the receiver's tolerance (tests/hw/link/test_uart_receiver.py), the rest for the host
 _SIDECAR = "report.json"
 _DESIGN = "link.design_."  # the names of the design's cells begin with it
 _NO_SITES = ("GND", "GSR", "VCC")  # constants and the global reset, which himbaechel counts as cells
@@ -91,20 +88,6 @@ class _Build:
         began = time.monotonic()
         yield
         self.seconds[stage] = round(self.seconds.get(stage, 0.0) + time.monotonic() - began, 1)
-
-    def divisor(self, setting: Setting) -> int:
-        """Cycles of a bit of the line; InputError where the link has no such."""
-        divisor = round(setting.hz / self.baud)
-        if not LEAST_DIVISOR <= divisor < 1 << DIVISOR_BITS:
-            least, most = setting.hz / ((1 << DIVISOR_BITS) - 1), setting.hz / LEAST_DIVISOR
-            limits = f"{math.ceil(least)} to {math.floor(most)}"
-            raise InputError(f"baud must be {limits} at {setting.mhz:.3f} MHz, not {self.baud}")
-        if abs(setting.hz / divisor / self.baud - 1) > _LINE_TOLERANCE:
-            raise InputError(
-                f"baud must be within {_LINE_TOLERANCE:.0%} of {setting.mhz:.3f} MHz divided by a whole number, as "
-                f"{setting.hz / divisor:.0f} is, not {self.baud}"
-            )
-        return divisor
 
     def netlist(self, setting: Setting) -> tuple[Path, str]:
         """Return the folder with the synthesized design for the PLL at `setting`, and the constraints of its pins.
@@ -281,7 +264,7 @@ def _report(build: _Build, setting: Setting, folder: Path, *, asked: float, firs
         reached_mhz=round(max_mhz(report), 2),
         pll=setting.dividers or None,
         baud=build.baud,
-        divisor=build.divisor(setting),
+        divisor=line_divisor(setting.hz, build.baud),
         seed=build.seed,
         resources=_resources(report),
         untimed=untimed_cells(report, board.family),
@@ -323,7 +306,7 @@ def _setting(build: _Build, mhz: float) -> Setting:
             f"{build.design.name} reaches {mhz:.1f} MHz on {board.title}, and its slowest clock is {found.mhz:.1f}, "
             f"{found.mhz - mhz:.1f} MHz too fast; what may help: {_TURN}"
         )
-    build.divisor(found)
+    line_divisor(found.hz, build.baud)
     return found
 
 

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from systoliq.hw.hierarchy import mark_used
-from systoliq.hw.link.uart_receiver import LEAST_DIVISOR
 from systoliq.hw.verilog import emit_verilog, files_of
 
 from ..design import Design
-from ..errors import InputError
 from ..files import json_bytes
 from ..generator import GENERATOR
 from ..synth.targets import open_target
@@ -73,18 +71,16 @@ def make_project(design: Design, board: ProjectBoard, tool: str, *, baud: int = 
     Raises
     ------
     InputError
-        if `baud` is too fast for the clock, or if the design has no units of operands.
+        if the link cannot have `baud` at the board's clock, or if the design has no units of operands.
     """
-    if baud < 1 or board.hz / baud < LEAST_DIVISOR:
-        raise InputError(f"baud must be 1 to {board.hz / LEAST_DIVISOR:.0f} at {board.hz / 1e6:g} MHz, not {baud}")
     link = linked(design)
+    top = BoardTop(_described(board), link, None, baud)
     verilog = emit_verilog(link, LINK_TOP)
     mark_used(link)
     memories = files_of(verilog)
     platform = board.platform(TOOLS[tool])
     for name, content in {f"{LINK_TOP}.v": verilog.encode(), **memories}.items():
         platform.add_file(name, content)
-    top = BoardTop(_described(board), link, None, baud)
     options: dict[str, Any] = {"debug_verilog": False}
     if memories:
         options["script_after_read"] = "\n".join(f"add_files {name}" for name in memories)

@@ -12,7 +12,7 @@ from systoliq.hw.link import Linked
 from systoliq.hw.link.status_led import StatusLed
 
 from .description import Board
-from .linked import LINK_TOP
+from .linked import LINK_TOP, line_divisor
 from .pll import Setting
 
 __all__ = ["BoardTop"]
@@ -32,7 +32,7 @@ class BoardTop(Elaboratable):
         self._link = link
         self._setting = setting
         self._hz = board.hz if setting is None else setting.hz
-        self._divisor = round(self._hz / baud)
+        self._divisor = line_divisor(self._hz, baud)
 
     def elaborate(self, platform: Platform) -> Module:
         """The hardware."""
