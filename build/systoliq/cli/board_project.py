@@ -11,7 +11,6 @@ from ..board.project import PROJECT_BOARDS, TOOLS, make_project
 from ..design import open_source
 from ..package.output import check_output, write_output
 from ..progress import Stages
-from ..synth.targets import open_target
 from .board_design import DEFAULT_BAUD
 from .options import CELLS_OPTION, HARDWARE_OPTIONS, NETWORK_OPTIONS, PATH, SOURCE_OPTIONS, add_options, hardware_of
 from .plan_table import show_plan
@@ -61,12 +60,11 @@ def board_project(
     """See `help`."""
     board = PROJECT_BOARDS[name_of_board]
     check_output(out)
-    part = open_target(board.target)
     stages = Stages()
     with stages.stage(f"design {source}"):
-        asked = hardware_of(hardware, part)
+        asked = hardware_of(hardware, board.target)
         design = open_source(source, asked, weights=weights, use_bias=not no_bias, name=name)
-    show_plan(design, part)
+    show_plan(design, board.target)
     with stages.stage(f"project for {board.title}"):
         files = make_project(design, board, tool, baud=baud)
     write_output(out, files)
