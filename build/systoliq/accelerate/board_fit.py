@@ -94,12 +94,12 @@ def _needed(stages: Sequence[Mapping[str, Any]], part: Target) -> dict[str, int]
 
 def boards_by_size() -> list[Board]:
     """Return all boards, sorted by the LUT sites of their parts."""
-    return sorted(BOARDS.values(), key=lambda board: lut_sites(board.name))
+    return sorted(BOARDS.values(), key=lut_sites)
 
 
-def lut_sites(board: str) -> int:
+def lut_sites(board: Board) -> int:
     """Return the LUT sites of the part of a board."""
-    return BOARDS[board].target.capacity.get("lut_sites", 0)
+    return board.target.capacity.get("lut_sites", 0)
 
 
 def is_estimated(stages: Sequence[Mapping[str, Any]]) -> bool:

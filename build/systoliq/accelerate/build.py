@@ -16,7 +16,6 @@ from systoliq.failed import FailedError
 from systoliq.sim.cache import content_key
 from systoliq.sim.choice import SimulatorChoice
 
-from ..board.boards import BOARDS
 from ..board.description import Board
 from ..board.exchange_of import exchange_of
 from ..board.flow import check_tools, make_bitstream, synthesize_for_board
@@ -32,7 +31,7 @@ from ..quantize.calibration import Samples, random_samples, read_samples
 from ..quantize.float_model import FloatModel, is_float_model, open_float_model
 from ..quantize.quantizer import calibration_of, quantize_model
 from ..samples import hit_share
-from .board_fit import board_fit, lut_sites
+from .board_fit import board_fit, boards_by_size, lut_sites
 from .images import Images, golden_outputs, images_of
 from .kept import KeptSteps
 from .source import content_of
@@ -169,23 +168,23 @@ class Build:
         try:
             return self.make_design(self.source, board.name)
         except TooLargeError as error:
-            raise TooLargeError(f"{error}; {self._other_boards(board.name)}{self._narrower(board)}") from error
+            raise TooLargeError(f"{error}; {self._other_boards(board)}{self._narrower(board)}") from error
 
     @property
     def _advice(self) -> str:
         """Options to change if the part is too small although its plan fitted."""
-        turns, room = [], lut_sites(self.wanted.board.name)
+        turns, room = [], lut_sites(self.wanted.board)
         if self.float_model is not None:
             turns += ["--power-of-two"] if not self.wanted.power_of_two else []
             turns += [f"--weight-bits {_NARROW}"] if self.wanted.weight_bits > _NARROW else []
-        larger = [name for name in BOARDS if lut_sites(name) > room and self._fits(name)]
+        larger = [each for each in boards_by_size() if lut_sites(each) > room and self._fits(each)]
         if larger:
-            turns.append(f"a larger board ({', '.join(sorted(larger, key=lut_sites))})")
+            turns.append(f"a larger board ({', '.join(each.name for each in larger)})")
         return ", ".join([*turns, "fewer --multipliers, or a lower --throughput"])
 
-    def _other_boards(self, board: str) -> str:
+    def _other_boards(self, board: Board) -> str:
         """Return which boards other than `board` a plan fits, smallest first, and which have no estimates."""
-        found = {name: self._fits(name) for name in sorted(BOARDS, key=lut_sites) if name != board}
+        found = {each.name: self._fits(each) for each in boards_by_size() if each is not board}
         fits, unknown = ([name for name, each in found.items() if each is value] for value in (True, None))
         text = f"the boards that it fits: {', '.join(fits)}" if fits else "it fits no other board"
         left = f"; not known before synthesis: {', '.join(unknown)}" if unknown else ""
@@ -204,9 +203,9 @@ class Build:
             fits = board_fit(board, lambda: self.make_design(str(path), board.name)).fits
         return f"; with --weight-bits {_NARROW}, {'a plan fits' if fits else 'no plan is known to fit'} {board.name}"
 
-    def _fits(self, board: str) -> bool | None:
+    def _fits(self, board: Board) -> bool | None:
         """Return whether a plan fits this board; see `BoardFit.fits`."""
-        return board_fit(BOARDS[board], lambda: self.make_design(self.source, board)).fits
+        return board_fit(board, lambda: self.make_design(self.source, board.name)).fits
 
     @functools.cached_property
     def all_images(self) -> Images:

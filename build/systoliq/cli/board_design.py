@@ -26,11 +26,11 @@ _PATHS = ("weights", "plan")
 def board_design(source: str, board: str | None, options: Mapping[str, Any]) -> Design:
     """Return the design that `source` is with these `options`, among them the `baud` of its line, for a board.
 
-    Raises InputError for a design without units of operands.
+    Options that are left out are as if they were not given. Raises InputError for a design without units of operands.
     """
     target = None if board is None else open_board(board).target
     given = dict(options)
-    weights, no_bias, name = given.pop("weights"), given.pop("no_bias"), given.pop("name")
+    weights, no_bias, name = given.pop("weights", None), given.pop("no_bias", False), given.pop("name", None)
     baud = given.pop("baud", DEFAULT_BAUD)
     hardware = hardware_of(given, target) | ({} if target is None else {"line_baud": max(baud, 1)})
     design = open_source(source, hardware, weights=weights, use_bias=not no_bias, name=name)

@@ -16,7 +16,7 @@ from rich.table import Table
 from ..design import Design
 from ..errors import InputError
 from ..progress import Stages
-from .board_design import DEFAULT_BAUD, board_design
+from .board_design import board_design
 from .options import PATH, SHAPE_OPTION, add_options
 from .quantize import QUANTIZE_OPTIONS
 from .rows import show_rows
@@ -31,9 +31,7 @@ __all__ = ["board_fit"]
 
 _WIDTH = 160  # of the table in a file or a pipe
 _KINDS = {"lut_sites": "LUT sites", "dsp": "multipliers", "ram": "memory blocks"}
-_DEFAULTS = dict.fromkeys(
-    ("cells", "weights", "no_bias", "name", "throughput", "multipliers", "luts", "plan")
-) | {"requantizer": "auto", "baud": DEFAULT_BAUD}  # fmt: skip
+_OPTIONS = {"requantizer": "auto"}
 
 
 @click.command(
@@ -63,13 +61,13 @@ def board_fit(source: str, data: Path | None, **quantize: Any) -> int:
     stages, found = Stages(), []
     with tempfile.TemporaryDirectory(prefix="systoliq-") as folder:
         model = _quantized(source, data, Path(folder), stages, quantize)
-        cost = _cost(source, board_design(model, None, _DEFAULTS))
+        cost = _cost(source, board_design(model, None, _OPTIONS))
         with stages.stage("plan for each board") as detail:
             for board in boards_by_size():
                 detail(board.name)
 
                 def make(on: str = board.name, **options: Any) -> Design:
-                    return board_design(model, on, _DEFAULTS | options)
+                    return board_design(model, on, _OPTIONS | options)
 
                 found.append(board_fit(board, make, fastest=True))
     Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH).print(_table(found))

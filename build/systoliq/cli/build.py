@@ -93,15 +93,7 @@ def build(
 
     board = open_board(name_of_board)
     warn_symlink(out)
-    options = {
-        "cells": None,
-        "requantizer": "auto",
-        "weights": None,
-        "no_bias": False,
-        "name": None,
-        **network,
-        "baud": baud,
-    }
+    options = {"requantizer": "auto", **network, "baud": baud}
 
     def make_design(of: str, on: str) -> Design:
         return board_design(of, on, options)
