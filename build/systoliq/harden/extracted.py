@@ -38,7 +38,7 @@ def verilog_of(spice: str, top: str, ports: Sequence[Mapping[str, Any]]) -> str:
         raise LayoutError(f"the netlist extracted from the layout has no port {missing[0]}")
     bits = {bit: bit for port in ports for bit in _bits(port)}
     widths = {port["name"]: f"[{port['width'] - 1}:0] " if port["width"] > 1 else "" for port in ports}
-    heads = [f"{_way(port)} wire {widths[port['name']]}{port['name']}" for port in ports]
+    heads = [f"{port['direction']} wire {widths[port['name']]}{port['name']}" for port in ports]
     body = []
     for name, cell, nets in _instances(lines):
         joined = [
@@ -79,10 +79,6 @@ def _instances(lines: Sequence[str]) -> Iterator[tuple[str, str, list[str]]]:
 def _bits(port: Mapping[str, Any]) -> list[str]:
     name, width = port["name"], port["width"]
     return [name] if width == 1 else [f"{name}[{bit}]" for bit in range(width)]
-
-
-def _way(port: Mapping[str, Any]) -> str:
-    return "input" if port["direction"] in ("in", "input") else "output"
 
 
 def _escaped(name: str) -> str:

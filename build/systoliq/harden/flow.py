@@ -95,23 +95,13 @@ def lay_out(
     name: str,
     folder: Path,
     *,
-    density: float | None = None,
-    fast: int = 1,
-    seconds: float = 3600,
-    detail: Callable[[str], None] = lambda _: None,
+    density: float | None,
+    fast: int,
+    seconds: float,
+    detail: Callable[[str], None],
 ) -> None:
-    """Lay out the module `name` of ``source/NAME.v`` in `folder`, where all files of qflow stay.
-
-    Parameters
-    ----------
-    density
-        share of the rows that cells take, fillers the rest (default: as dense as graywolf places them).
-    fast
-        factor by which graywolf anneals for a shorter time.
-    seconds
-        limit of processor time of each step.
-    detail
-        called with the title of each step.
+    """Lay out the module `name` of ``source/NAME.v`` in `folder`, where all files of qflow stay. For the options, see
+    `harden_package`.
 
     Raises
     ------

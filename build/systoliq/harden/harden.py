@@ -74,11 +74,13 @@ def harden_package(
     shutil.copy(files.verilog, project / "source" / f"{files.name}.v")
     files.copy_memories(project / "source")
     lay_out(files.name, project, density=density, fast=fast, seconds=seconds, detail=detail)
-    figures = read_figures(project, files.name)
+    layout = read_layout((project / f"{files.name}.def").read_text())
+    sizes = sizes_of((CELLS / "osu018_stdcells.lef").read_text())
+    figures = read_figures(project, files.name, layout, sizes)
     extracted = verilog_of((project / f"{files.name}.spice").read_text(), files.name, files.sidecar["ports"])
     detail("the testbench on the extracted netlist (Icarus)")
     figures = dataclasses.replace(figures, testbench=_simulated(files, extracted, seconds))
-    _write(project, out, figures, extracted)
+    _write(project, out, figures, extracted, layout_png(layout, sizes))
     return figures
 
 
@@ -91,13 +93,12 @@ def _simulated(files: PackageFiles, extracted: str, seconds: float) -> str:
         return str(error)
 
 
-def _write(project: Path, out: Path, figures: Hardened, extracted: str) -> None:
+def _write(project: Path, out: Path, figures: Hardened, extracted: str, picture: bytes) -> None:
     name = figures.name
     for file in _KEPT:
         shutil.copy(project / file.format(name=name), out)
     for log, report in _REPORTS.items():
         shutil.copy(project / "log" / log, out / report)
     write_file(out / f"{name}_layout.v", extracted.encode())
-    sizes = sizes_of((CELLS / "osu018_stdcells.lef").read_text())
-    write_file(out / f"{name}.png", layout_png(read_layout((project / f"{name}.def").read_text()), sizes))
+    write_file(out / f"{name}.png", picture)
     write_file(out / "harden.json", json_bytes(figures.as_json()))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .extracted import cells_of
 from .flow import LayoutError
-from .layout import read_layout, sizes_of
-from .tools import CELLS
+from .layout import Layout
 
 __all__ = ["Hardened", "drc_errors", "lvs_matches", "read_figures"]
 
@@ -56,16 +56,14 @@ class Hardened:
         return dataclasses.asdict(self) | {"density": round(self.density, 3), "clean": self.clean}
 
 
-def read_figures(folder: Path, name: str) -> Hardened:
-    """Return the figures of the module `name` in qflow's project `folder`.
+def read_figures(folder: Path, name: str, layout: Layout, sizes: Mapping[str, tuple[float, float]]) -> Hardened:
+    """Return the figures of the module `name` in qflow's project `folder`, with its `layout` and the `sizes` of cells.
 
     Raises
     ------
     LayoutError
         if a file lacks one of the figures.
     """
-    layout = read_layout((folder / f"{name}.def").read_text())
-    sizes = sizes_of((CELLS / "osu018_stdcells.lef").read_text())
     cells = cells_of((folder / f"{name}.spice").read_text())
     cells = {kind: count for kind, count in cells.items() if kind != "FILL"}
     timing = _log(folder, "post_sta")
