@@ -101,7 +101,8 @@ def test_sources_without_an_answer(tmp_path):
         CNN.replace(POOL, "p = AveragePool<kernel_shape = [6, 6], pads = [3, 3, 2, 2]>"),
     )
     assert_refused(call("engine"), "SOURCE must be a network, not engine")
-    assert_refused(call("digits"), "SOURCE must be a network, not the layer digits")
+    build = "systoliq build digits --board NAME --out DIR --until synthesize"
+    assert_refused(call("digits"), f"SOURCE must be a network, not the layer digits: {build}")
     assert_refused(call("digits-cnn", "--data", tmp_path / "x.npz"), "data cannot be used with digits-cnn")
     assert_refused(call(bad), "m.onnx cannot be one network in hardware")
     assert_refused(call(tmp_path / "no.onnx"), "no.onnx")

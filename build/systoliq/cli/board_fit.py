@@ -106,9 +106,9 @@ def _quantized(source: str, data: Path | None, folder: Path, stages: Stages, opt
 def _cost(source: str, design: Design) -> ImageCost:
     """Return the cost of an image; InputError if the design is not a network."""
     if design.image_cost is None:
+        build = f"systoliq build {shlex.quote(source)} --board NAME --out DIR --until synthesize"
         raise InputError(
-            f"SOURCE must be a network, not the {design.kind} {source}: systoliq build {source} --board NAME --until "
-            "synthesize shows its size on one board"
+            f"SOURCE must be a network, not the {design.kind} {source}: {build} shows its size on one board"
         )
     return design.image_cost
 
