@@ -32,7 +32,7 @@ from .place import NETLIST, bitstream_file, constraints_file, pack, packer, plac
 from .placement import floorplan_svg
 from .platform import prepared
 from .pll import Setting
-from .report import BitstreamReport
+from .report import REPORT_FILE, BitstreamReport
 
 __all__ = ["FLOORPLAN", "Bitstream", "check_tools", "make_bitstream", "synthesize_for_board"]
 
@@ -41,7 +41,6 @@ FLOORPLAN = "floorplan.svg"
 
 _FORMAT = "2"  # version of the cached content
 _ROUNDS = 4
-_SIDECAR = "report.json"
 _DESIGN = "link.design_."  # the names of the design's cells begin with it
 _NO_SITES = ("GND", "GSR", "VCC")  # constants and the global reset, which himbaechel counts as cells
 _TURN = "smaller --rows, --cols and --depth (a network: --multipliers, --luts), other --cells"
@@ -60,10 +59,10 @@ class Bitstream:
         """All as files, the report as a sidecar of systoliq's."""
         report = self.report
         sidecar = {"generator": GENERATOR, "kind": "bitstream", "top": report.name}
-        files = {report.file: f"bitstream for {report.part}", _SIDECAR: "its report", FLOORPLAN: "its floorplan"}
+        files = {report.file: f"bitstream for {report.part}", REPORT_FILE: "its report", FLOORPLAN: "its floorplan"}
         return {
             report.file: self.content,
-            _SIDECAR: json_bytes({**sidecar, "files": files, **report.as_json()}),
+            REPORT_FILE: json_bytes({**sidecar, "files": files, **report.as_json()}),
             FLOORPLAN: self.floorplan.encode(),
         }
 

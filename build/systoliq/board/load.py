@@ -16,12 +16,12 @@ from ..generator import GENERATOR
 from ..synth.tools import find_script
 from .boards import BOARDS
 from .description import Board
+from .report import REPORT_FILE
 
 __all__ = ["LoadError", "load_bitstream", "loadable"]
 
 _OPEN = "openFPGALoader"
 _FOLDER = "bitstream"  # of a build
-_SIDECAR = "report.json"
 _LIBRARY = re.compile(r"error while loading shared libraries: ([^:\s]+)")
 _HINTS = {
     _OPEN: "pip install 'systoliq[board]', or apt-get install openfpgaloader",
@@ -40,13 +40,13 @@ def loadable(directory: Path) -> tuple[Path, Board]:
     """
     for folder in (directory, directory / _FOLDER):
         try:
-            held = json.loads((folder / _SIDECAR).read_text())
+            held = json.loads((folder / REPORT_FILE).read_text())
         except (OSError, ValueError):
             continue
         if isinstance(held, dict) and held.get("generator") == GENERATOR and held.get("kind") == "bitstream":
             file, board = folder / str(held.get("file")), BOARDS.get(str(held.get("board")))
             if board is None:
-                raise InputError(f"{folder / _SIDECAR}: board must be one of {', '.join(BOARDS)}")
+                raise InputError(f"{folder / REPORT_FILE}: board must be one of {', '.join(BOARDS)}")
             if not file.is_file():
                 raise InputError(f"{folder}: must hold the bitstream {file.name}, and does not")
             return file, board

@@ -6,7 +6,10 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["BitstreamReport"]
+__all__ = ["REPORT_FILE", "BitstreamReport"]
+
+REPORT_FILE = "report.json"
+"""Name of the file with the report, which is the sidecar of a bitstream."""
 
 
 @dataclass(frozen=True, kw_only=True)
