@@ -124,6 +124,40 @@ def test_the_convolution_of_an_average_is_the_average_for_every_sum(dtype, tmp_p
         np.testing.assert_array_equal(found, expected)
 
 
+BEHIND = """g (uint8[N, C, 2, 3] x) => (uint8[M, 5] y) {
+    a = com.microsoft.QLinearGlobalAveragePool (x, s, z, t, z)
+    VIEWS
+    y = com.microsoft.QGemm <transB = 1> (v, t, z, w, s, z, , u, z) }"""
+
+
+ORDERS = {
+    "flat": ((3, 4), "v = Flatten(a)", "QLinearConv"),
+    "channels last": ((3, 4), "b = Transpose<perm = [0, 2, 3, 1]>(a)  v = Flatten(b)", "QLinearConv"),
+    "channels for images": ((3, 3), "b = Transpose<perm = [1, 0, 2, 3]>(a)  v = Flatten(b)", "QGemm"),
+    "other order": ((3, 4), "b = Reshape(a, pairs)  c = Transpose<perm = [0, 2, 1]>(b)  v = Flatten(c)", "QGemm"),
+    "images in a row": ((3, 4), "v = Reshape(a, row)", "QGemm"),
+}
+
+
+@pytest.mark.parametrize(("shape", "views", "operator"), ORDERS.values(), ids=ORDERS)
+def test_the_product_behind_an_average_is_a_convolution_if_nothing_moves(shape, views, operator, tmp_path):
+    rng = np.random.default_rng(3)
+    rows, k = (1, 12) if "row" in views else shape
+    constants = {"s": np.float32(0.1), "t": np.float32(0.12), "u": np.float32(12), "z": np.uint8(3)}
+    constants |= {"pairs": np.array([3, 2, 2])} if "pairs" in views else {}
+    constants |= {"row": np.array([1, 12])} if "row" in views else {}
+    constants["w"] = rng.integers(0, 256, (5, k)).astype(np.uint8)
+    text = BEHIND.replace("N, C", f"{shape[0]}, {shape[1]}").replace("M", str(rows)).replace("VIEWS", views)
+    model = lowered(write(tmp_path / "m.onnx", text, constants))
+    x = rng.integers(0, 256, (*shape, 2, 3)).astype(np.uint8)
+    other = with_convolutions(model, {"x": x})
+    operators = [node.op_type for node in other.model.graph.node if node.op_type in ("QLinearConv", "QGemm")]
+    assert operators == ["QLinearConv", operator]
+    (found,) = Session(other.model.SerializeToString(), "", as_it_is=True).run(["y"], {"x": x}).values()
+    np.testing.assert_array_equal(found, model.session.run(["y"], {"x": x})["y"])
+    assert len(set(found.flat)) >= 5
+
+
 @pytest.mark.slow
 def test_the_example_in_c_runs_a_separable_network(tmp_path):
     net = separable(c=10)

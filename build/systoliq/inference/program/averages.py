@@ -53,6 +53,15 @@ def with_convolutions(model: Lowered, feed: Mapping[str, Array]) -> Lowered:
     return dataclasses.replace(model, model=rewriting.model(model.model))
 
 
+@dataclasses.dataclass(frozen=True)
+class _Pixel:
+    """Images of one pixel: the tensor `name` and its `channels`; `last` is 1 if these are the last dimension."""
+
+    name: str
+    channels: int
+    last: int
+
+
 class _Rewriting:
     """Nodes of `graph` one after the other, with others in place of some; `given` are arrays of their first inputs."""
 
@@ -61,7 +70,7 @@ class _Rewriting:
         self._nodes: list[NodeProto] = []
         self._constants: dict[str, Array] = {}
         self._dropped: set[str] = set()  # outputs of nodes that nothing needs any more
-        self._pixels: dict[str, tuple[str, int]] = {}  # tensor: image of one pixel with its elements, channels_last
+        self._pixels: dict[str, _Pixel] = {}  # by the tensors that have their elements in the same order
 
     def add(self, node: NodeProto) -> None:
         """Add `node`, or its replacement."""
@@ -102,7 +111,7 @@ class _Rewriting:
             node.input[0], self._constant(node, "scale", np.asarray(scale)), node.input[2],
             self._constant(node, "ones", ones), one, zero, one, node.input[4],
         ]  # fmt: skip
-        self._pixels[node.output[0]] = node.output[0], last
+        self._pixels[node.output[0]] = _Pixel(node.output[0], channels, last)
         return [self._convolution(node, inputs, node.output[0], image, channels, last)]
 
     def _product(self, node: NodeProto) -> list[NodeProto] | None:
@@ -116,11 +125,11 @@ class _Rewriting:
             return None
         b = self._graph.constant(given["b"], "B")
         kernels = b if attribute(node, "transB", 0) else b.T
-        if kernels.shape[1] != x.shape[1] or (x.dtype == np.int8 and b.dtype == np.uint8):
+        before = self._pixels[name]
+        if not kernels.shape[1] == x.shape[1] == before.channels or (x.dtype == np.int8 and b.dtype == np.uint8):
             return None
         inputs = [given[role] for role in operator.inputs if role != "bias"]
-        pixel, last = self._pixels[name]
-        inputs[0] = pixel
+        inputs[0] = before.name
         inputs[3] = self._constant(node, "kernels", np.ascontiguousarray(kernels).reshape(*kernels.shape, 1, 1))
         if bias := given["bias"]:
             if not self._graph.is_constant(bias):
@@ -131,30 +140,36 @@ class _Rewriting:
             inputs.append(self._constant(node, "bias", np.broadcast_to(value.reshape(-1), len(kernels)).copy()))
         y = node.output[0]
         self._dropped |= set(views)
-        self._pixels[y] = f"{_PREFIX}/{y}/pixel", last
+        pixel = self._pixels[y] = _Pixel(f"{_PREFIX}/{y}/pixel", len(kernels), before.last)
         return [
-            self._convolution(node, inputs, self._pixels[y][0], (1, 1), 1, last),
+            self._convolution(node, inputs, pixel.name, (1, 1), 1, pixel.last),
             self._node(
-                "Reshape",
-                [self._pixels[y][0], self._constant(node, "shape", np.array([-1, len(kernels)], np.int64))],
-                y,
+                "Reshape", [pixel.name, self._constant(node, "shape", np.array([-1, len(kernels)], np.int64))], y
             ),
         ]
 
     def _views(self, name: str) -> tuple[list[str], str | None]:
-        """The tensors from `name` back to an image of one pixel, if each has one use, and this image."""
+        """The tensors from `name` back to an image of one pixel, if each has one use and the elements of the image in
+        their order, and this image.
+        """
         views = []
-        while name not in self._pixels or name != self._pixels[name][0]:
+        while name not in self._pixels or name != self._pixels[name].name:
             node = self._graph.producer(name)
             if not self._graph.has_one_use(name) or self._graph.is_output(name):
                 return [], None
             views.append(name)
             if name in self._pixels:
                 return views, name
-            if node is None or node.op_type not in _VIEWS:
+            if node is None or node.op_type not in _VIEWS or not self._keeps_order(node):
                 return [], None
             name = node.input[0]
         return views, name
+
+    def _keeps_order(self, node: NodeProto) -> bool:
+        """True if the elements of a view are in the order of its input's: a transposition keeps it if the input has one
+        dimension of any size but the first.
+        """
+        return node.op_type != "Transpose" or (node.input[0] in self._pixels and attribute(node, "perm", (1,))[0] == 0)
 
     def _convolution(
         self, node: NodeProto, inputs: list[str], y: str, kernel: tuple[int, ...], groups: int, last: int
