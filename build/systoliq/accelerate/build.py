@@ -170,9 +170,8 @@ class Build:
         except TooLargeError as error:
             raise TooLargeError(f"{error}; {self._other_boards(board)}{self._narrower(board)}") from error
 
-    @property
     def _advice(self) -> str:
-        """Options to change if the part is too small although its plan fitted."""
+        """Return the options to change if the part is too small although its plan fitted."""
         turns, room = [], lut_sites(self.wanted.board)
         if self.float_model is not None:
             turns += ["--power-of-two"] if not self.wanted.power_of_two else []

@@ -126,7 +126,7 @@ def make_bitstream(
     mhz: float | None = None,
     baud: int = 115200,
     seed: int = 1,
-    advice: str = _TURN,
+    advice: Callable[[], str] = lambda: _TURN,
     progress: Callable[[str], None] | None = None,
 ) -> Bitstream:
     """The bitstream of `design` behind a link of `baud` on `board`.
@@ -138,7 +138,7 @@ def make_bitstream(
     seed
         of nextpnr's placer.
     advice
-        what to change if the part has too little of something.
+        returns what to change; called if the part has too little of something.
     progress
         called with the name of each stage that takes time.
 
@@ -165,12 +165,12 @@ def synthesize_for_board(
     *,
     mhz: float | None = None,
     baud: int = 115200,
-    advice: str = _TURN,
+    advice: Callable[[], str] = lambda: _TURN,
     progress: Callable[[str], None] | None = None,
 ) -> dict[str, tuple[int, int]]:
     """Synthesize `design` behind its link, as `make_bitstream` does first, and return how much of each kind it takes
-    before place and route, and how much the part has, by the keys of `Target.capacity`. `advice` says what to change if
-    the part has too little of something.
+    before place and route, and how much the part has, by the keys of `Target.capacity`. `advice` returns what to
+    change; it is called if the part has too little of something.
 
     Raises
     ------
@@ -216,12 +216,12 @@ def _begun(
 
 
 @contextmanager
-def _advised(advice: str) -> Iterator[None]:
-    """Add `advice` to a DoesNotFitError."""
+def _advised(advice: Callable[[], str]) -> Iterator[None]:
+    """Add what `advice` returns to a DoesNotFitError."""
     try:
         yield
     except DoesNotFitError as error:
-        raise DoesNotFitError(f"{error}; what may help: {advice}") from error
+        raise DoesNotFitError(f"{error}; what may help: {advice()}") from error
 
 
 def _packed(board: Board, folder: Path) -> bytes:
