@@ -9,6 +9,8 @@ from systoliq.design.network import NetworkDesign
 from systoliq.errors import InputError
 from systoliq.golden.network import Convolution, load_network, network_arrays
 from systoliq.onnx import read_network
+from systoliq.package import make_package
+from systoliq.verify import verify_package
 
 from .oracle import check, write
 from .test_network_sums import FLOAT_BIAS, QDQ, QLINEAR, TYPES, constants_for
@@ -144,3 +146,20 @@ def test_refused(conv, text, tmp_path):
     path = write(tmp_path / "model.onnx", f"g (int8[1, 4, 17] a) => (int8[n] y) {{ {body} }}", CONSTANTS)
     with pytest.raises(InputError, match=text):
         read_network(path)
+
+
+def test_a_join_along_the_length(tmp_path):
+    """It makes a row of each of its inputs, which all need names of their own."""
+    text = """g (float[1, 4, 8] x) => (float[n, c, l] z) {
+        a = QuantizeLinear(x, as, az) fa = DequantizeLinear(a, as, az) fw = DequantizeLinear(w, ws, wz)
+        h0 = Conv<pads = [1, 1]>(fa, fw) b = QuantizeLinear(h0, as, az) fb = DequantizeLinear(b, as, az)
+        h1 = Conv<pads = [1, 1]>(fb, fw) c = QuantizeLinear(h1, as, az) fc = DequantizeLinear(c, as, az)
+        h2 = Concat<axis = 2>(fb, fc) d = QuantizeLinear(h2, as, az) z = DequantizeLinear(d, as, az) }"""
+    path = write(tmp_path / "model.onnx", text, CONSTANTS)
+    network = read_network(path)
+    names = [node.name for node in network.nodes]
+    assert len(set(names)) == len(names)
+    assert check(path, network, {"x": np.random.default_rng(2).normal(0, 2, (9, 4, 8)).astype(np.float32)})[0]
+    package = tmp_path / "package"
+    make_package(NetworkDesign(network)).write(package)
+    assert not verify_package(package).reasons

@@ -61,11 +61,11 @@ def joins_of_images(nodes: tuple[Node, ...], rows: set[str]) -> Iterator[Node]:
                 made.add(node.output.name)
                 yield node
             continue
-        for x in node.inputs:
+        for index, x in enumerate(node.inputs):
             row = _lifted(x)
             if x.value is None and row.name not in made:
                 made.add(row.name)
-                yield _raised(node.name, x, row)
+                yield _raised(f"{node.name}: input {index}" if index else node.name, x, row)
         made |= {node.output.name, _lifted(node.output).name}
         inputs, output = tuple(map(_lifted, node.inputs)), _lifted(node.output)
         if isinstance(node, Concatenation):
