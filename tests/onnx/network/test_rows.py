@@ -148,18 +148,16 @@ def test_refused(conv, text, tmp_path):
         read_network(path)
 
 
-def test_a_join_along_the_length(tmp_path):
-    """It makes a row of each of its inputs, which all need names of their own."""
-    text = """g (float[1, 4, 8] x) => (float[n, c, l] z) {
-        a = QuantizeLinear(x, as, az) fa = DequantizeLinear(a, as, az) fw = DequantizeLinear(w, ws, wz)
-        h0 = Conv<pads = [1, 1]>(fa, fw) b = QuantizeLinear(h0, as, az) fb = DequantizeLinear(b, as, az)
-        h1 = Conv<pads = [1, 1]>(fb, fw) c = QuantizeLinear(h1, as, az) fc = DequantizeLinear(c, as, az)
-        h2 = Concat<axis = 2>(fb, fc) d = QuantizeLinear(h2, as, az) z = DequantizeLinear(d, as, az) }"""
-    path = write(tmp_path / "model.onnx", text, CONSTANTS)
+def test_heads_joined_along_the_length(tmp_path):
+    """Each input of the join becomes a row, and all of them need names of their own."""
+    text = """g (int8[1, 4, 3, 5] a) => (int8[1, 2, n] y) { fa = DequantizeLinear(a, as, az)
+        fv = DequantizeLinear(v, ws, wz) h = Conv(fa, fv) b = QuantizeLinear(h, ys, yz) fb = DequantizeLinear(b, ys, yz)
+        k = MaxPool<kernel_shape = [2, 2]>(fa) c = QuantizeLinear(k, as, az) fc = DequantizeLinear(c, as, az)
+        r = Reshape(fb, shape) t = Reshape(fc, shape) d0 = Concat<axis = 2>(r, t) d = QuantizeLinear(d0, ys, yz)
+        fd = DequantizeLinear(d, ys, yz) first, rest = Split<axis = 1>(fd, parts) e = Sigmoid(first)
+        y = QuantizeLinear(e, hs, yz) }"""
+    path = write(tmp_path / "model.onnx", text, {**CONSTANTS, "shape": np.int64([1, 4, -1]), "parts": np.int64([2, 2])})
     network = read_network(path)
-    names = [node.name for node in network.nodes]
-    assert len(set(names)) == len(names)
-    assert check(path, network, {"x": np.random.default_rng(2).normal(0, 2, (9, 4, 8)).astype(np.float32)})[0]
-    package = tmp_path / "package"
-    make_package(NetworkDesign(network)).write(package)
-    assert not verify_package(package).reasons
+    assert check(path, network, {"a": np.random.default_rng(2).integers(-128, 128, (9, 4, 3, 5)).astype(np.int8)})[0]
+    make_package(NetworkDesign(network)).write(tmp_path / "package")
+    assert not verify_package(tmp_path / "package").reasons
