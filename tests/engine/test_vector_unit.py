@@ -36,8 +36,13 @@ def random_operation(rng):
     shift = int(rng.integers(0, 16))
     most = min(1 << 17, 256 << shift)
     tables = [tuple(rng.integers(-most, most, 256).tolist()) for _ in range(2)]
+    largest = bool(rng.random() < 0.4)
+    shift = 0 if largest else shift
     return VectorOperation(
-        tables=SumTables(a=tables[0], b=tables[1], shift=shift, output=output), operand=operand, pair=True
+        largest=largest,
+        tables=SumTables(a=tables[0], b=tables[1], shift=shift, output=output),
+        operand=operand,
+        pair=True,
     )
 
 
@@ -45,7 +50,8 @@ def expected(operation, a, b):
     """Y by exact fractions, of bytes."""
     tables = operation.tables
     codes = [x.view(operation.operand.dtype).astype(int) - operation.operand.min for x in (a, b)]
-    total = np.array(tables.a)[codes[0]] + (np.array(tables.b)[codes[1]] if operation.pair else 0)
+    entries = [np.array(tables.a)[codes[0]], np.array(tables.b)[codes[1]] * operation.pair]
+    total = np.maximum(*entries) if operation.largest else sum(entries)
     rounded = np.rint(total / (1 << tables.shift))  # exact: far fewer than 53 bits
     return np.clip(rounded, tables.output.min, tables.output.max).astype(tables.output.dtype).view(np.uint8)
 

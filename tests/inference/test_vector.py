@@ -35,6 +35,21 @@ def residual() -> Builder:
     return net
 
 
+def pooled() -> Builder:
+    """Convolutions with maxima of windows, and both halves of the channels in another order."""
+    net = Builder([1, 3, 9, 9])
+    start = net.conv(3, 4, (3, 3), pads=[1, 1, 1, 1])
+    net.conv(4, 4, (1, 1))
+    net.add("Concat", net.last, start, axis=1)
+    net.add("MaxPool", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    net.conv(8, 8, (1, 1))
+    whole, (axis, low, middle, high) = net.last, (net.constant(np.array([each], np.int64)) for each in (1, 0, 4, 8))
+    first, second = net.add("Slice", whole, low, middle, axis), net.add("Slice", whole, middle, high, axis)
+    net.add("Concat", second, first, axis=1)
+    net.conv(8, 5, (1, 1))
+    return net
+
+
 def one_list(program, run, tensors):
     """The bytes of Y of the last step, after one list that runs all steps behind the first operand."""
     first, last = (program.steps[number - 1] for number in (run.steps[0], run.steps[-1]))
@@ -78,6 +93,22 @@ def test_a_residual_network_needs_the_host_at_its_float_edges_only(form, types, 
     )
 
 
+def test_maxima_and_moves_are_in_the_one_list(tmp_path):
+    net = pooled()
+    path = quantized(tmp_path, net, types="u8u8")
+    program = compile_onnx(path, CONFIG, bus=64).program
+    assert of_host(program.steps) <= _FLOAT_EDGES
+    assert [step.operator for step in program.vectors][:2] == ["QLinearConcat", "NhwcMaxPool"]
+    assert not any(step.needs_host for step in program.vectors)
+    session = EngineSession(path, CONFIG, bus=64, stalls=0.2)
+    session.run(None, {"x": images(net.shape, 1, 3)})
+    session.report.check()
+    (run,) = program.runs
+    assert run.steps == tuple(range(2, len(program.steps)))
+    wanted = session.tensors[program.products[-1].sketch.step.node.output[0]].tobytes()
+    assert one_list(program, run, session.tensors) == wanted
+
+
 SIGMOID = """g (uint8[1, 4, 6] x) => (uint8[1, 4, 6] y) {
     p = QLinearMatMul (x, s, z, w, s, z, s, z)
     y = com.microsoft.QLinearSigmoid (p, s, z, t, z) }"""
@@ -119,7 +150,7 @@ def test_the_files_name_steps_of_the_unit(tmp_path):
     assert compiled.program.totals()["vector_steps"] == 3
     for step in compiled.program.vectors:
         assert isinstance(step, VectorInMemory)
-        for table in step.tables:
+        for table in (table for tables in step.tables for table in tables):
             at = table.address - compiled.program.image_address
             assert len(np.frombuffer(compiled.program.image[at : at + table.size], "<i4")) == 256
 

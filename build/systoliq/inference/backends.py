@@ -147,4 +147,4 @@ class MemoryBackend:
             beats=played.beats,
             seconds=round(time.monotonic() - begun, 3),
         )
-        return y, found.sketch.operation.apply(*given), figures
+        return y, found.sketch.work.apply(*given), figures

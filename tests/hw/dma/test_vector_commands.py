@@ -33,6 +33,18 @@ def test_operations_that_the_unit_cannot_compute(tables, operand, message):
 
 
 @pytest.mark.parametrize(
+    ("shift", "pair", "message"),
+    [
+        (0, False, "pair must be True for the larger of two entries, not False"),
+        (1, True, "shift must be 0 for the larger of two entries, not 1"),
+    ],
+)
+def test_the_larger_of_two_entries_needs_two_and_has_no_shift(shift, pair, message):
+    with pytest.raises(ValueError, match=message):
+        VectorOperation(tables=sums(shift=shift), operand=INT8, pair=pair, largest=True)
+
+
+@pytest.mark.parametrize(
     ("name", "value", "message"),
     [
         ("rows", 0, "rows must be from 1 to 65535, not 0"),

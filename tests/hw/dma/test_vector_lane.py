@@ -44,15 +44,17 @@ def test_a_lane_rounds_half_to_even_and_saturates(shift, unsigned):
         ctx.set(block.load_a, 0)
         ctx.set(block.load_b, 0)
         ctx.set(block.read, 1)
-        for pair in (1, 0):
+        for pair, largest in ((1, 0), (0, 0), (1, 1), (0, 1)):
             ctx.set(block.rounding.pair, pair)
+            ctx.set(block.rounding.largest, largest)
             for index in range(len(pairs) + block.latency):
                 if index < len(pairs):
                     ctx.set(block.a, pairs[index][0])
                     ctx.set(block.b, pairs[index][1])
                 if index >= block.latency:
                     a, b = pairs[index - block.latency]
-                    total = tables[0][a] + pair * tables[1][b]
+                    entries = tables[0][a], pair * tables[1][b]
+                    total = max(entries) if largest else sum(entries)
                     assert ctx.get(block.y) == rounded(total, shift, unsigned), (a, b)
                 await ctx.tick()
 

@@ -182,7 +182,7 @@ def _arrays_of_vector(step: VectorInMemory) -> Iterator[str]:
     filled = [int(name in step.operands and name not in step.sources) for name in "ab"]
     b = step.operands.get("b")
     matrices = (_matrix(step.operands["a"]), "{0, 0, 0, 0}" if b is None else _matrix(b), _matrix(step.y))
-    sizes = f"1, {step.sketch.rows.size}, {filled[0]}, {filled[1]}, 0"
+    sizes = f"1, {step.y.row_bytes}, {filled[0]}, {filled[1]}, 0"
     yield f"static const systoliq_operation operations_{number}[] = {{"
     yield f"    {{{sizes}, {', '.join(matrices)}, 0}},"
     yield "};"

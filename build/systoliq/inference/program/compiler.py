@@ -21,9 +21,11 @@ from .memory_map import Buffer, Role, Room, aligned, check_size, place_rooms
 from .pieces import NotCompiledError
 from .product import JobList, OperationInMemory, Product, b_size, bytes_of_tiles, lists_of, patches_of, placements
 from .program import Program
+from .single_outputs import with_single_outputs
 from .sketch import OperationSketch, ProductSketch, Rows, sketch
 from .vector import VectorInMemory, VectorSketch, rows_in_place, vector_list
-from .vector_steps import operation_of, vector_steps
+from .vector_steps import vector_steps, work_of
+from .vector_work import SCRATCH
 
 __all__ = ["bytes_of_bus", "compile_model"]
 
@@ -53,6 +55,8 @@ def compile_model(
     Raises InputError where no product can be compiled, or where `memory` bytes from `base` on are not enough.
     """
     model = with_convolutions(model, feed)
+    if config.vector:
+        model = with_single_outputs(model, feed)
     division, sketches = _sketches(model, config, bus_bytes, feed, only)
     order = {step: place for place, step in enumerate(division.steps, 1)}
     placed = _Placed(config, bus_bytes, base)
@@ -103,11 +107,13 @@ def _sketches(
     kept = []
     for unit in vectors:
         try:
-            operation = operation_of(model, unit, tensors)
+            work = work_of(model, unit, tensors)
         except NotCompiledError as error:
             refused[unit.output] = str(error)
             continue
-        sketches[unit.output] = VectorSketch(step=unit, operation=operation, shape=tensors[unit.output].shape)
+        names = zip("ab", unit.inputs, strict=False)
+        shapes = {letter: tensors[name].shape for letter, name in (*names, ("y", unit.output))}
+        sketches[unit.output] = VectorSketch(step=unit, work=work, shapes=shapes)
         kept.append(unit)
     if refused:
         division = Division(model, only=only, refused=refused, vectors=kept, memory=True)
@@ -121,7 +127,7 @@ def _gives(other: _Sketch, name: str, rows: Rows) -> bool:
     """True if Y of `other` is the tensor `name` with this layout, a row for each last dimension."""
     if other.step.node.output[0] != name:
         return False
-    return (other.rows if isinstance(other, VectorSketch) else rows_in_place(other, "y")) == rows
+    return (other.rows["y"] if isinstance(other, VectorSketch) else rows_in_place(other, "y")) == rows
 
 
 def _feeds(sketch: ProductSketch, other: _Sketch) -> bool:
@@ -145,7 +151,7 @@ class _Placed:
         self._from: dict[tuple[int, str], str] = {}
         self._addresses: list[int] = []
         self._operations: dict[int, tuple[OperationInMemory, ...]] = {}
-        self._tables: dict[int, tuple[Buffer, ...]] = {}
+        self._tables: dict[int, tuple[tuple[Buffer, ...], ...]] = {}
         self._kept: dict[bytes, int] = {}
 
     def add(self, number: int, sketch: _Sketch) -> None:
@@ -157,14 +163,17 @@ class _Placed:
         self.sketches.append((number, sketch))
 
     def _add_vector(self, number: int, sketch: VectorSketch) -> None:
-        index, size = len(self.sketches), sketch.rows.bytes
+        index = len(self.sketches)
         for operand, name in zip(sketch.operands, sketch.step.inputs, strict=True):
-            source = next((i for i, (_, other) in enumerate(self.sketches) if _gives(other, name, sketch.rows)), None)
+            rows = sketch.rows[operand]
+            source = next((i for i, (_, other) in enumerate(self.sketches) if _gives(other, name, rows)), None)
             if source is None:
-                self._room(index, 0, operand, size, number)
+                self._room(index, 0, operand, rows.bytes, number)
             else:
                 self._share(index, 0, operand, source, number)
-        self._room(index, 0, "y", size, number)
+        self._room(index, 0, "y", sketch.rows["y"].bytes, number)
+        if sketch.work.scratch:
+            self._room(index, 0, SCRATCH, sketch.work.scratch, number)
 
     def _room(self, index: int, place: int, operand: str, size: int, number: int) -> None:
         self._room_of[index, place, operand] = len(self._rooms)
@@ -199,7 +208,9 @@ class _Placed:
         for index, (number, each) in enumerate(self.sketches):
             name = each.step.name
             if isinstance(each, VectorSketch):
-                self._tables[index] = tuple(self._flat(name, "b", table, number) for table in each.operation.memory)
+                self._tables[index] = tuple(
+                    tuple(self._flat(name, "b", table, number) for table in tables) for tables in each.memory
+                )
             else:
                 self._operations[index] = tuple(
                     self._operation(index, place, number, name, each.known.b, operation)
@@ -214,18 +225,22 @@ class _Placed:
     def _vector(self, index: int, number: int, sketch: VectorSketch) -> VectorInMemory:
         name, tables = sketch.step.name, self._tables[index]
         buffers = {
-            role: self._working(index, 0, role, name, sketch.rows)
+            role: self._working(index, 0, role, name, sketch.rows[role])
             for role in ("a", "b", "y")
             if role in sketch.operands + "y"
         }
-        a, y = buffers["a"], buffers["y"]
-        b = buffers.get("b", a)
-        data = vector_list(sketch, a.address, b.address, y.address, tuple(table.address for table in tables))
+        scratch, size = None, sketch.work.scratch
+        if size:
+            scratch = self._working(index, 0, SCRATCH, name, Rows(count=1, size=size, stride=size))
+        addresses = {role: buffer.address for role, buffer in buffers.items()}
+        addresses |= {} if scratch is None else {SCRATCH: scratch.address}
+        data = vector_list(sketch, addresses, tuple(tuple(table.address for table in each) for each in tables))
         return VectorInMemory(
             number=number,
             sketch=sketch,
             operands={operand: buffers[operand] for operand in sketch.operands},
-            y=y,
+            y=buffers["y"],
+            scratch=scratch,
             tables=tables,
             list=self._flat(name, "list", data, number),
             data=data,

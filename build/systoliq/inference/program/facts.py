@@ -66,8 +66,8 @@ def _host(number: int, step: HostStep) -> dict[str, Any]:
 
 
 def _vector(step: VectorInMemory) -> dict[str, Any]:
-    operation = step.sketch.operation
-    types = dict.fromkeys(step.operands, operation.operand.dtype.name) | {"y": operation.tables.output.dtype.name}
+    work = step.sketch.work
+    types = dict.fromkeys(step.operands, work.operand.dtype.name) | {"y": work.output.dtype.name}
     return {
         "step": step.number,
         "by": "vector unit",
@@ -76,12 +76,21 @@ def _vector(step: VectorInMemory) -> dict[str, Any]:
         "takes": list(step.sketch.step.inputs),
         "gives": step.sketch.step.output,
         "sources": dict(step.sources),
-        "shape": list(step.sketch.shape),
+        "shape": list(step.sketch.shapes["y"]),
         "types": types,
         **{name: buffer.facts() for name, buffer in step.operands.items()},
         "y": step.y.facts(),
-        "tables": [table.facts() for table in step.tables],
-        "shift": operation.tables.shift,
+        **({} if step.scratch is None else {"scratch": step.scratch.facts()}),
+        "commands": len(work.commands),
+        "operations": [
+            {
+                "pair": operation.pair,
+                "largest": operation.largest,
+                "shift": operation.tables.shift,
+                "tables": [table.facts() for table in tables],
+            }
+            for operation, tables in zip(work.operations, step.tables, strict=True)
+        ],
         "lists": [step.list.facts() | {"jobs": 0}],
         "bytes": step.bytes,
     }

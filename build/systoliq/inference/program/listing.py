@@ -68,7 +68,9 @@ def _vector(step: VectorInMemory) -> Iterator[str]:
         yield f"  {operand}: " + (f"rows of {name}" if source is None else f"Y of {source!r}, in place")
     for buffer in (*step.operands.values(), step.y):
         yield f"    {_place(buffer)}"
-    for table in step.tables:
+    if step.scratch is not None:
+        yield f"    {_place(step.scratch)}"
+    for table in dict.fromkeys(table for each in step.tables for table in each):
         yield f"  table 0x{table.address:08x}  {table.size} bytes, in the image"
     yield f"  play {_place(step.list)}"
     yield f"  {_bytes(step.bytes)}"

@@ -15,13 +15,14 @@ from ...errors import InputError
 __all__ = ["ALIGNMENT", "Buffer", "Role", "Room", "aligned", "check_size", "place_rooms"]
 
 ALIGNMENT = 64  # bytes: a line of most caches, and whole beats of every bus
-Role = Literal["list", "a", "b", "y"]
+Role = Literal["list", "a", "b", "y", "scratch"]
 _ADDRESSES = 1 << 32
 
 
 @dataclass(frozen=True, kw_only=True)
 class Buffer:
-    """Bytes of memory: `rows` of `row_bytes` each, `stride` apart; for A, B or Y of a product, or its list.
+    """Bytes of memory: `rows` of `row_bytes` each, `stride` apart; for A, B or Y of a step, its list, or
+    what only its own commands read.
 
     A buffer is in use from step `first` to step `last`; a `kept` buffer is always in use, and its contents never
     change.

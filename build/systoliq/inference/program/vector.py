@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
 
-from systoliq.hw.dma.vector_commands import (
-    LARGEST_ROW,
-    LARGEST_ROWS,
-    VectorOperation,
-    VectorPlacement,
-    vector_commands,
-)
+from systoliq.hw.dma.vector_commands import vector_commands
 from systoliq.sim.engine.memory import EngineMemory, Played
 
 from ...onnx.catalogue import CATALOGUE
@@ -25,6 +19,7 @@ from .memory_map import Buffer
 from .playing import rows_in
 from .product import bytes_of_rows
 from .sketch import ProductSketch, Rows
+from .vector_work import VectorWork, layout_of
 
 __all__ = ["VectorInMemory", "VectorSketch", "play_vector", "rows_in_place", "vector_list"]
 
@@ -33,11 +28,11 @@ _CYCLES = 40  # of a row at the most, and of a word of the list
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class VectorSketch:
-    """A step with its operation, and the layout of all its tensors of `shape`: a row for each last dimension."""
+    """A step with its work, and the shapes of its tensors by "a", "b" and "y": a row for each last dimension."""
 
     step: VectorStep
-    operation: VectorOperation
-    shape: tuple[int, ...]
+    work: VectorWork
+    shapes: Mapping[str, tuple[int, ...]]
 
     @property
     def operands(self) -> str:
@@ -45,32 +40,14 @@ class VectorSketch:
         return "ab"[: len(self.step.inputs)]
 
     @cached_property
-    def rows(self) -> Rows:
+    def rows(self) -> Mapping[str, Rows]:
         """The layout of each tensor."""
-        return Rows.of(int(np.prod(self.shape[:-1], dtype=int)), self.shape[-1])
+        return {name: layout_of(shape) for name, shape in self.shapes.items()}
 
-    def placements(self, a: int, b: int, y: int, tables: tuple[int, ...]) -> Iterator[VectorPlacement]:
-        """The commands for tensors at these addresses: rows without gaps are one row."""
-        rows = self.rows
-        if rows.size == rows.stride:
-            starts = range(0, rows.bytes, LARGEST_ROW)
-            parts = [(at, 1, min(LARGEST_ROW, rows.bytes - at)) for at in starts]
-        else:
-            starts = range(0, rows.count, LARGEST_ROWS)
-            parts = [(at * rows.stride, min(LARGEST_ROWS, rows.count - at), rows.size) for at in starts]
-        for offset, count, size in parts:
-            yield VectorPlacement(
-                rows=count,
-                row_bytes=size,
-                a=a + offset,
-                a_stride=rows.stride,
-                b=b + offset,
-                b_stride=rows.stride,
-                y=y + offset,
-                y_stride=rows.stride,
-                a_table=tables[0],
-                b_table=tables[-1],
-            )
+    @cached_property
+    def memory(self) -> tuple[tuple[bytes, ...], ...]:
+        """The tables of each operation."""
+        return tuple(operation.memory for operation in self.work.operations)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -85,7 +62,8 @@ class VectorInMemory:
     sketch: VectorSketch
     operands: Mapping[str, Buffer]
     y: Buffer
-    tables: tuple[Buffer, ...]
+    scratch: Buffer | None
+    tables: tuple[tuple[Buffer, ...], ...]
     list: Buffer
     data: bytes
     sources: Mapping[str, str]
@@ -113,15 +91,19 @@ class VectorInMemory:
     @property
     def buffers(self) -> tuple[Buffer, ...]:
         """All that it has, each once."""
-        return tuple(dict.fromkeys((*self.operands.values(), self.y, *self.tables, self.list)))
+        tables = [table for each in self.tables for table in each]
+        scratch = () if self.scratch is None else (self.scratch,)
+        return tuple(dict.fromkeys((*self.operands.values(), self.y, *scratch, *tables, self.list)))
 
     @property
     def bytes(self) -> dict[str, int]:
         """Bytes that the unit reads of A, B, tables and the list, and writes of Y; and bytes that the host writes."""
-        size = self.sketch.rows.count * self.sketch.rows.size
-        found = {name: size + 1024 if name in self.operands else 0 for name in "ab"}
-        filled = len(self.operands) - len(self.sources)
-        return found | {"y": size, "list": len(self.data), "host": filled * size}
+        found = self.sketch.work.bytes
+        for tables in self.tables:
+            for name, table in zip("ab", tables, strict=False):
+                found[name] += table.size
+        filled = (buffer for name, buffer in self.operands.items() if name not in self.sources)
+        return found | {"list": len(self.data), "host": sum(each.rows * each.row_bytes for each in filled)}
 
 
 def rows_in_place(sketch: ProductSketch, operand: str) -> Rows | None:
@@ -130,17 +112,16 @@ def rows_in_place(sketch: ProductSketch, operand: str) -> Rows | None:
     return None if image and not sketch.channels_last else sketch.in_place(operand)
 
 
-def vector_list(sketch: VectorSketch, a: int, b: int, y: int, tables: tuple[int, ...]) -> bytes:
-    """The list of a step with tensors and tables at these addresses."""
-    places = sketch.placements(a, b, y, tables)
-    return vector_commands([(sketch.operation, place) for place in places]).data
+def vector_list(sketch: VectorSketch, addresses: Mapping[str, int], tables: tuple[tuple[int, ...], ...]) -> bytes:
+    """The list of a step with tensors and the tables of each operation at these addresses."""
+    return vector_commands(sketch.work.placed(addresses, tables)).data
 
 
 def play_vector(step: VectorInMemory, given: list[Array], memory: EngineMemory) -> tuple[Array, Played]:
     """Run `step` on the tensors `given`; returns its output, and the report of its list."""
-    sketch, rows = step.sketch, step.sketch.rows
+    sketch = step.sketch
     writes = [
-        (buffer.address, bytes_of_rows(rows, np.ascontiguousarray(array)))
+        (buffer.address, bytes_of_rows(sketch.rows[name], np.ascontiguousarray(array)))
         for (name, buffer), array in zip(step.operands.items(), given, strict=True)
         if name not in step.sources
     ]
@@ -150,7 +131,9 @@ def play_vector(step: VectorInMemory, given: list[Array], memory: EngineMemory) 
         jobs=0,
         writes=writes,
         reads=[(step.y.address, step.y.size)],
-        limit=_CYCLES * (rows.count + len(step.data) // 4) + 8 * rows.bytes + 5000,
+        limit=_CYCLES * (sum(each.rows for each in sketch.work.commands) + len(step.data) // 4)
+        + 8 * sum(sketch.work.bytes.values())
+        + 5000,
     )
     (data,) = played.data
-    return rows_in(step.y, data, np.dtype(sketch.operation.tables.output.dtype)).reshape(sketch.shape), played
+    return rows_in(step.y, data, np.dtype(sketch.work.output.dtype)).reshape(sketch.shapes["y"]), played

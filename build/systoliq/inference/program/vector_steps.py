@@ -1,11 +1,11 @@
-"""Steps of the vector unit in a lowered graph: additions, and functions of single elements as tables.
+"""Steps of the vector unit in a lowered graph: additions, functions of single elements as tables, maxima, and moves.
 
 What such nodes compute is what onnxruntime computes for all codes, so that nothing of its kernels is guessed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,16 +20,21 @@ from ...onnx.node import is_operator
 from ..host import HostPiece
 from ..lowering import Lowered
 from ..operations import Array
+from ..products import reason_for_host
 from ..steps import HostStep, VectorStep, label_of
+from .moves import MOVES, move, moved_inputs
 from .pieces import NotCompiledError
+from .pools import MAX_POOLS, max_pool
+from .vector_work import VectorWork
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["operation_of", "vector_steps"]
+__all__ = ["vector_steps", "work_of"]
 
 _ELEMENTWISE = {*FUNCTIONS, "Add", "Sub", "Mul", "Div", "QuickGelu"}
 _OF_ONE = ("QLinearSigmoid", "QLinearLeakyRelu")
+_MOST_INPUTS = 2  # of a step
 _TAILS = 7  # elements that a kernel may compute apart, behind those that it computes together
 
 
@@ -48,7 +53,55 @@ def vector_steps(model: Lowered) -> tuple[VectorStep, ...]:
         else:
             found = None
         steps += [found] if found else []
-    return tuple(steps)
+    last = {node.output[0]: place for place, node in enumerate(graph.graph.node)}
+    steps += _between(graph, _moving(graph), steps)
+    return tuple(sorted(steps, key=lambda step: last[step.output]))
+
+
+def _moving(graph: Graph) -> list[VectorStep]:
+    """Maxima of windows, and nodes that move elements of one or two tensors together with those before them."""
+    found: dict[str, VectorStep] = {}
+    for node in graph.graph.node:
+        if node.op_type in MAX_POOLS:
+            found[node.output[0]] = VectorStep(name=label_of(node), nodes=(node,), inputs=(node.input[0],))
+        elif node.op_type in MOVES:
+            names = moved_inputs(node)
+            before = {
+                name: found[name]
+                for name in names
+                if name in found and found[name].nodes[-1].op_type in MOVES and graph.has_one_use(name)
+            }
+            if any(graph.is_output(name) for name in before):
+                before = {}
+            inputs = tuple(dict.fromkeys(each for name in names for each in _inputs(name, before)))
+            if len(inputs) > _MOST_INPUTS:
+                before, inputs = {}, names
+            if len(inputs) > _MOST_INPUTS or any(graph.is_constant(name) for name in inputs):
+                continue
+            nodes = (*(each for step in before.values() for each in step.nodes), node)
+            for name in before:
+                del found[name]
+            found[node.output[0]] = VectorStep(name=label_of(node), nodes=nodes, inputs=inputs)
+    return list(found.values())
+
+
+def _inputs(name: str, before: Mapping[str, VectorStep]) -> tuple[str, ...]:
+    return before[name].inputs if name in before else (name,)
+
+
+def _between(graph: Graph, steps: list[VectorStep], others: Collection[VectorStep]) -> list[VectorStep]:
+    """Those of `steps` that take a tensor of the engine and give one to it, with products and `others`."""
+    engine = [node for node in graph.graph.node if reason_for_host(graph, node, memory=True) is None]
+    made = {node.output[0] for node in engine} | {step.output for step in others}
+    taken = {name for node in engine for name in node.input} | {name for step in others for name in step.inputs}
+    kept = steps
+    while True:
+        outputs = made | {step.output for step in kept}
+        inputs = taken | {name for step in kept for name in step.inputs}
+        found = [step for step in kept if outputs.intersection(step.inputs) and step.output in inputs]
+        if len(found) == len(kept):
+            return found
+        kept = found
 
 
 def _step(
@@ -92,12 +145,22 @@ def _function(graph: Graph, last: NodeProto) -> VectorStep | None:
     return _step(graph, nodes, (first.input[0],), tuple(parameters))
 
 
-def operation_of(model: Lowered, step: VectorStep, tensors: Mapping[str, Array]) -> VectorOperation:
-    """The operation of `step`, whose tensors have the types and shapes of `tensors`; NotCompiledError if the unit has
-    none.
+def work_of(model: Lowered, step: VectorStep, tensors: Mapping[str, Array]) -> VectorWork:
+    """The work of `step`, whose tensors have the types and shapes of `tensors`.
+
+    Raises NotCompiledError if the unit has none.
     """
+    given, y = [tensors[name] for name in step.inputs], tensors[step.output]
     try:
-        return _operation(model, step, tensors)
+        if any(x.dtype not in (np.int8, np.uint8) for x in (*given, y)):
+            raise ValueError("its tensors must be int8 or uint8")
+        if any(x.dtype != given[0].dtype or not x.ndim or not x.size for x in given) or not y.ndim or not y.size:
+            raise ValueError("its inputs must have one type, and elements")
+        if step.node.op_type in MOVES:
+            return move(model, step, given, y)
+        if step.node.op_type in MAX_POOLS:
+            return max_pool(step.node, given, y)
+        return VectorWork.elementwise(_operation(model, step, tensors), y.shape)
     except ValueError as error:
         raise NotCompiledError(str(error)) from error
 
@@ -106,9 +169,7 @@ def _operation(model: Lowered, step: VectorStep, tensors: Mapping[str, Array]) -
     """The same; ValueError if there is none."""
     given = [tensors[name] for name in step.inputs]
     y = tensors[step.output]
-    if any(x.dtype not in (np.int8, np.uint8) for x in (*given, y)):
-        raise ValueError("its tensors must be int8 or uint8")
-    if any(x.shape != y.shape or x.dtype != given[0].dtype for x in given) or not y.ndim:
+    if any(x.shape != y.shape for x in given):
         shapes = " and ".join(str(list(x.shape)) for x in given)
         raise ValueError(f"its inputs must have the type and shape of its output, {list(y.shape)}, not {shapes}")
     operand, output = IntFormat.of(given[0].dtype), IntFormat.of(y.dtype)

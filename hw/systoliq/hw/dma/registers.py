@@ -215,7 +215,8 @@ VECTOR_REGISTERS = (
             Field(name="load", lsb=0, bits=1, doc="1 reads tables of 1024 bytes; 0 computes Y."),
             Field(name="pair", lsb=1, bits=1, doc="A and B are read; otherwise A alone."),
             Field(name="unsigned", lsb=2, bits=1, doc="Y is uint8; otherwise int8."),
-            Field(name="shift", lsb=8, bits=4, doc="Sums of entries are divided by 2**shift, halves rounded to even."),
+            Field(name="largest", lsb=3, bits=1, doc="Y is of the larger of two entries; otherwise of their sum."),
+            Field(name="shift", lsb=8, bits=4, doc="The result is divided by 2**shift, halves rounded to even."),
         ),
     ),
 )

@@ -30,12 +30,14 @@ LARGEST_ROW = 1 << 24
 class VectorOperation:
     """Y of A, or with `pair` of A and B, all tensors of bytes of one shape: see `SumTables.apply`.
 
-    A and B have the format `operand`. Raises ValueError for tables that do not fit the unit.
+    With `largest`, Y is of the larger entry of a pair, not of the sum, and there is no shift. A and B have the format
+    `operand`. Raises ValueError for tables that do not fit the unit.
     """
 
     tables: SumTables
     operand: IntFormat
     pair: bool
+    largest: bool = False
 
     def __post_init__(self) -> None:
         for form in (self.operand, self.tables.output):
@@ -46,12 +48,22 @@ class VectorOperation:
             raise ValueError(f"entries of tables must have at most {ENTRY_BITS} bits for the vector unit, not {bits}")
         if self.tables.shift > LARGEST_SHIFT:
             raise ValueError(f"shift must be at most {LARGEST_SHIFT} for the vector unit, not {self.tables.shift}")
+        if self.largest and not self.pair:
+            raise ValueError("pair must be True for the larger of two entries, not False")
+        if self.largest and self.tables.shift:
+            raise ValueError(f"shift must be 0 for the larger of two entries, not {self.tables.shift}")
 
     @classmethod
     def lookup(cls, entries: npt.ArrayLike, operand: IntFormat, output: IntFormat) -> VectorOperation:
         """256 `entries` of `output` by the codes of `operand`, the least first."""
         given = tuple(int(entry) for entry in np.asarray(entries))
         return cls(tables=SumTables(a=given, b=(0,) * 256, shift=0, output=output), operand=operand, pair=False)
+
+    @classmethod
+    def larger(cls, form: IntFormat) -> VectorOperation:
+        """The larger of A and B, all of `form`."""
+        codes = tuple(range(form.min, form.max + 1))
+        return cls(tables=SumTables(a=codes, b=codes, shift=0, output=form), operand=form, pair=True, largest=True)
 
     @property
     def memory(self) -> tuple[bytes, ...]:
@@ -63,6 +75,11 @@ class VectorOperation:
     def apply(self, a: Array, b: Array | None = None) -> Array:
         """Y of the tensors `a` and `b`."""
         codes = [x.astype(np.int64) - self.operand.min for x in (a, b) if x is not None]
+        if self.largest:
+            tables = self.tables
+            larger = np.maximum(np.array(tables.a)[codes[0]], np.array(tables.b)[codes[1]])
+            clipped: Array = np.clip(larger, tables.output.min, tables.output.max).astype(tables.output.dtype)
+            return clipped
         return self.tables.apply(codes[0], codes[1] if self.pair else np.zeros_like(codes[0]))
 
 
@@ -113,7 +130,8 @@ def vector_commands(operations: Iterable[tuple[VectorOperation, VectorPlacement]
             address, stride = getattr(place, name), getattr(place, f"{name}_stride")
             _write(commands, f"{name.upper()}_ADDRESS", address, stride % (1 << 32))
         unsigned = not operation.tables.output.signed
-        _start(commands, pair=operation.pair, unsigned=unsigned, shift=operation.tables.shift)
+        fields = {"pair": operation.pair, "largest": operation.largest, "shift": operation.tables.shift}
+        _start(commands, unsigned=unsigned, **fields)
     wait_for_masters(commands, "y_busy")
     return commands
 

@@ -1,4 +1,4 @@
-"""A lane of the vector unit: looks up two bytes in a table each, and rounds the sum of both entries to a byte."""
+"""A lane of the vector unit: looks up two bytes in a table each, and rounds the sum or the larger of both entries."""
 
 from __future__ import annotations
 
@@ -21,16 +21,18 @@ LARGEST_SHIFT = (1 << _SHIFT_BITS) - 1
 _TOTAL_BITS = ENTRY_BITS + 2  # of the sum of two entries, and of a half added to it
 
 VectorRounding = data.StructLayout(
-    {"shift": _SHIFT_BITS, "even": _TOTAL_BITS, "half": _TOTAL_BITS, "unsigned": 1, "pair": 1}
+    {"shift": _SHIFT_BITS, "even": _TOTAL_BITS, "half": _TOTAL_BITS, "unsigned": 1, "pair": 1, "largest": 1}
 )
 """Rounding of all lanes: ``even`` has a one in place ``shift``, and ``half`` is 2**(shift - 1) - 1; both are 0 without
-a shift. ``unsigned`` selects the range of the results, and ``pair`` adds the entry of ``b``."""
+a shift. ``unsigned`` selects the range of the results, ``pair`` uses the entry of ``b``, and ``largest`` takes
+the larger of both entries instead of their sum."""
 
 
 class VectorLane(wiring.Component):
     """``y`` = saturate(round_half_even((A[``a``] + B[``b``]) / 2**shift)), ``latency`` cycles later. No reset.
 
-    Without ``rounding.pair``, B[``b``] is 0. ``y`` is saturated to int8, or to uint8 with ``rounding.unsigned``.
+    With ``rounding.largest``, max(A[``a``], B[``b``]) replaces the sum. Without ``rounding.pair``, B[``b``] is 0. ``y``
+    is saturated to int8, or to uint8 with ``rounding.unsigned``.
     ``load_a`` and ``load_b`` write ``entry_a`` and ``entry_b`` into the tables at ``at``; nothing may be ``read``
     meanwhile. ``rounding`` must not change while bytes are under way.
     """
@@ -74,7 +76,8 @@ class VectorLane(wiring.Component):
                 table.read_address.eq(getattr(self, name)),
             ]
             entries.append(table.read_data)
-        total = delay(m, entries[0] + Mux(rounding.pair, entries[1], 0), 1, name="total")
+        a, b = entries[0], Mux(rounding.pair, entries[1], 0).as_signed()
+        total = delay(m, Mux(rounding.largest, Mux(b > a, b, a), a + b), 1, name="total")
         odd = delay(m, (total & rounding.even).any(), 1, name="odd")
         total = delay(m, total, 1, name="total_kept").as_signed()
         rounded = Signal(signed(_TOTAL_BITS), reset_less=True)

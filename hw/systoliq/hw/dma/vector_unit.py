@@ -139,6 +139,7 @@ def _rounding(m: Module, command: data.View) -> Signal:
         rounding.shift.eq(command.shift),
         rounding.unsigned.eq(command.unsigned),
         rounding.pair.eq(command.pair),
+        rounding.largest.eq(command.largest),
         rounding.even.eq(Mux(command.shift == 0, 0, one)),
         rounding.half.eq(Mux(command.shift == 0, 0, (one >> 1) - 1)),
     ]
