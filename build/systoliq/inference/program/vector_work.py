@@ -41,7 +41,7 @@ class VectorCommand:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class VectorWork:
-    """Commands in order, for tensors "a", "b", "y" and `SCRATCH` of so many bytes.
+    """Commands in order, for tensors "a", "b", "y" and `SCRATCH`, of `scratch` bytes.
 
     `apply` returns the step's output for its inputs, as golden has it. ValueError for more than `MOST_COMMANDS`.
     """
