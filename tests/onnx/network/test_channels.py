@@ -23,6 +23,7 @@ BODIES = {
         v = DequantizeLinear(vs, as, vsz) f = BatchNormalization(fa, u, v, mean, variance)""",
     "PRelu": "f = PRelu(fa, slopes)",
     "PRelu of some negative slopes": "f = PRelu(fa, bias1)",
+    "BatchNormalization, PRelu": "t = BatchNormalization(fa, scale, bias, mean, variance) f = PRelu(t, slopes)",
     "Mul": "f = Mul(scale1, fa)",
     "Mul, Add": "t = Mul(fa, bias1) f = Add(t, mean1)",
     "Sub": "f = Sub(mean1, fa)",

@@ -31,6 +31,11 @@ LINE = "fw = DequantizeLinear(L, ws, wz) h = Conv<dilations = [2]>(fb, fw) y = Q
 CASES = {
     "before Conv": (IMAGE, f"t = Pad(fa, p) {DQ_P} {CONV}", [Convolution]),
     "before Conv, without a QuantizeLinear": (IMAGE, f"fb = Pad(fa, p) {CONV}", [Convolution]),
+    "a constant behind a DequantizeLinear": (
+        IMAGE,
+        f"fz = DequantizeLinear(az, as, az) t = Pad(fa, p, fz) {DQ_P} {CONV}",
+        [Convolution],
+    ),
     "of axes": (IMAGE, f"t = Pad(fa, q, , axes) {DQ_P} {CONV}", [Convolution]),
     "twice": (IMAGE, f"s = Pad(fa, p) t = Pad(s, p) {DQ_P} {CONV}", [Convolution]),
     "before Conv with one dimension": (ROW, f"t = Pad(fa, l) {DQ_P} {LINE}", [Move, Convolution, Move]),

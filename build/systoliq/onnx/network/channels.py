@@ -3,6 +3,8 @@
     a line               depthwise convolution of 1 x 1: weight and bias are integers, the scale is the channel's
     a line, then Relu    the same, and a table that clips
     two, bent at 0       of min(x, 0) one line, of max(x, 0) the other; their sum
+    two, bent where y    one line clipped to min(y, 0), the other to max(y, 0); their sum
+    is 0
 
 A line is found, not computed: the weight for which the widest range of scales gives all results. Every result for every
 integer of every channel is then compared, so what is returned is exact.
@@ -64,7 +66,14 @@ class _Channels:
         x, y = self._image(self.x, "input"), self._image(self.y, "output")
         line = self._line(x, y, np.ones(256, bool), self.entries)
         made: list[Node] = [] if line is None else [line]
-        made = made or self._clipped(x, y) or self._bent(x, y)
+        made = made or self._clipped(x, y) or self._bent(x, y) or self._bent_behind(x, y)
+        if not made:
+            raise NotTakenError(
+                f"{label(self.node)} must be one line for each channel, or two that meet at 0, rounded, and is not "
+                f"for the scales {float(self.x.scale):.9g} before and {float(self.y.scale):.9g} after it; other scales "
+                "may help, and for BatchNormalization to fold it before you quantize: "
+                "onnxruntime.quantization.shape_inference.quant_pre_process"
+            )
         if x is not self.x:
             name = named(self.node)
             before = Move(name=f"{name}: image", inputs=(self.x,), output=x, movement=Reshape(x.shape[1:]))
@@ -88,8 +97,25 @@ class _Channels:
         entries = np.clip(y.codes, least, most)
         return [line, Table(name=named(self.node), inputs=(whole,), output=y, entries=entries)]
 
+    def _bent_behind(self, x: Tensor, y: Tensor) -> list[Node]:
+        """The sum of a line clipped at the zero point of `y` from above and one clipped there from below, as of PRelu
+        behind BatchNormalization; empty where it is none.
+        """
+        made: list[Node] = []
+        parts = []
+        for side, ends in (("below 0", (y.format.min, y.zero_point)), ("above 0", (y.zero_point, y.format.max))):
+            name, wanted = f"{named(self.node)}: {side}", np.clip(self.entries, *ends)
+            whole, part = (y.replace(name=f"{y.name}: {kind}{side}") for kind in ("line ", ""))
+            line = self._line(x, whole, np.ones(256, bool), wanted, f"{name}, line", ends)
+            if line is None:
+                return []
+            entries = np.clip(y.codes, *ends)
+            made += [line, Table(name=name, inputs=(whole,), output=part, entries=entries)]
+            parts.append(part)
+        return [*made, Addition(name=named(self.node), inputs=tuple(parts), output=y)]
+
     def _bent(self, x: Tensor, y: Tensor) -> list[Node]:
-        """The sum of a line up to the zero point of `x` and one from there on."""
+        """The sum of a line up to the zero point of `x` and one from there on; empty where it is none."""
         codes, zero = x.codes.astype(np.int64), x.zero_point
         below, above = codes <= zero, codes >= zero
         made: list[Node] = []
@@ -106,12 +132,7 @@ class _Channels:
             made.append(Table(name=f"{name}, clip", inputs=(x,), output=clipped, entries=bounds.astype(x.format.dtype)))
             line = self._line(clipped, sum_of, part, wanted, name)
             if line is None:
-                raise NotTakenError(
-                    f"{label(self.node)} must be one line for each channel, or two that meet at 0, rounded, and is not "
-                    f"for the scales {float(x.scale):.9g} before and {float(y.scale):.9g} after it; other scales "
-                    "may help, and for BatchNormalization to fold it before you quantize: "
-                    "onnxruntime.quantization.shape_inference.quant_pre_process"
-                )
+                return []
             made.append(line)
         parts = tuple(y.replace(name=f"{y.name}: {side}") for side in ("below 0", "above 0"))
         return [*made, Addition(name=named(self.node), inputs=parts, output=y)]

@@ -31,6 +31,7 @@ __all__ = [
     "batch_normalization",
     "function",
     "given_alone",
+    "given_constant",
     "prelu",
     "qlinear_function",
     "with_number",
@@ -43,7 +44,7 @@ def _alpha(name: str, default: float) -> Callable[[Graph, NodeProto], dict[str, 
 
 def _second(name: str, role: str) -> Callable[[Graph, NodeProto], dict[str, float]]:
     def parameters(graph: Graph, node: NodeProto) -> dict[str, float]:
-        number = _constant(graph, node.input[1], role)
+        number = given_constant(graph, node.input[1], role)
         if number.dtype != np.float32 or number.size != 1:
             raise NotTakenError(f"{role} must be one float32 number, not {number.dtype.name} {list(number.shape)}")
         return {name: float(number.reshape(()))}
@@ -137,7 +138,7 @@ def prelu(reader: Reader, node: NodeProto) -> Value:
     """PRelu, whose slope is a constant number, or one for each channel."""
     if (given := given_alone([reader.value(name) for name in node.input])) is not None:
         return given
-    found = _constant(reader.graph, node.input[1], "its slope")
+    found = given_constant(reader.graph, node.input[1], "its slope")
     slope = _by_channel(reader, node, found)
     if slope is None:
         raise NotTakenError(
@@ -186,7 +187,7 @@ def with_number(reader: Reader, node: NodeProto) -> Value | None:
         constant = graph.is_constant(name) or (node.op_type == "Div" and isinstance(reader.value(name), Constant))
         if not constant or graph.is_constant(other) or (source and source.op_type == "QuantizeLinear"):
             continue
-        number = _by_channel(reader, node, _constant(graph, name, "its constant"), other=other)
+        number = _by_channel(reader, node, given_constant(graph, name, "its constant"), other=other)
         if number is not None:
             compute = _ARITHMETIC[node.op_type]
             applied = partial(compute, number) if place == 0 else partial(_exchanged, compute, number)
@@ -218,13 +219,13 @@ def _by_channel(reader: Reader, node: NodeProto, given: npt.NDArray[Any], other:
 
 def real_constant(graph: Graph, name: str, role: str) -> npt.NDArray[np.float32]:
     """The float32 constant `name` of one dimension, directly or through a DequantizeLinear."""
-    real = _constant(graph, name, f"its {role}")
+    real = given_constant(graph, name, f"its {role}")
     if real.dtype != np.float32 or real.ndim != 1:
         raise NotTakenError(f"its {role} must be float32 of one dimension, not {real.dtype.name} {list(real.shape)}")
     return real
 
 
-def _constant(graph: Graph, name: str, role: str) -> npt.NDArray[Any]:
+def given_constant(graph: Graph, name: str, role: str) -> npt.NDArray[Any]:
     """The constant `name`, directly or through a DequantizeLinear of one scale."""
     node = graph.producer(name)
     if node is None or not is_operator(node, "DequantizeLinear"):

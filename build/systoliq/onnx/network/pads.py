@@ -12,6 +12,7 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Convolution, Move, Nearest, Node, Tensor, Window
 
 from ..node import NotTakenError, attribute, layer_name
+from .functions import given_constant
 from .pools import on_integers
 from .quantizers import named, numbers_of
 from .reader import Reader
@@ -75,7 +76,7 @@ def _fill(reader: Reader, node: NodeProto, x: Tensor, *, real: bool) -> int:
     """The integer around `x`."""
     value = np.float32(attribute(node, "value", 0.0))
     if len(node.input) > 2 and node.input[2]:
-        given = reader.graph.constant(node.input[2], "its constant")
+        given = given_constant(reader.graph, node.input[2], "its constant")
         if given.size != 1:
             raise NotTakenError(f"its constant must be one number, not of the shape {list(given.shape)}")
         value = np.float32(given.reshape(()))
