@@ -166,18 +166,31 @@ def test_the_example_in_c_runs_the_model(tmp_path):
         np.testing.assert_array_equal(tensors[name], array, err_msg=name)
 
 
-BROADCAST = """g (uint8[1, 4, 6] x, uint8[1, 1, 6] v) => (uint8[1, 4, 6] y) {
+BROADCAST = """g (uint8[1, 4, 6] x, uint8[1, 1, 6] v) => (uint8[1, 8, 6] y) {
     p = QLinearMatMul (x, s, z, w, s, z, s, z)
-    y = com.microsoft.QLinearAdd (p, s, z, v, s, z, s, z) }"""
+    q = com.microsoft.QLinearAdd (p, s, z, v, s, z, s, z)
+    r = com.microsoft.QLinearSigmoid (q, s, z, t, z)
+    m = com.microsoft.QLinearMul (r, t, z, q, s, z, s, z)
+    n = Resize <mode = "linear"> (m, , f)
+    y = QLinearMatMul (n, s, z, w, s, z, s, z) }"""
 
 
-def test_what_the_unit_cannot_compute_stays_with_the_host_by_name(tmp_path):
+def test_broadcasting_and_a_product_of_one_tensor_are_the_units_and_the_rest_stays_with_the_host_by_name(tmp_path):
     rng = np.random.default_rng(1)
     constants = {"w": rng.integers(0, 9, (6, 6)).astype(np.uint8), "z": np.uint8(7), "s": np.float32(0.1)}
-    program = compile_onnx(write(tmp_path / "model.onnx", BROADCAST, constants), CONFIG, bus=64).program
-    assert not program.vectors
-    reason = "its inputs must have the type and shape of its output, [1, 4, 6], not [1, 4, 6] and [1, 1, 6]"
-    assert program.host == {"y": ("QLinearAdd", reason)}
+    constants |= {"t": np.float32(0.004), "f": np.array([1, 2, 1], np.float32)}
+    path = write(tmp_path / "model.onnx", BROADCAST, constants)
+    program = compile_onnx(path, CONFIG, bus=64).program
+    assert [step.operator for step in program.vectors] == ["QLinearAdd", "QLinearSigmoid QLinearMul"]
+    assert [(each.rows, each.row_bytes) for each in program.vectors[0].sketch.work.commands] == [(4, 6)]
+    assert program.host == {"n": ("Resize", "its elements are not elements of its inputs")}
+    feed = {
+        "x": rng.integers(0, 256, (1, 4, 6)).astype(np.uint8),
+        "v": rng.integers(0, 256, (1, 1, 6)).astype(np.uint8),
+    }
+    session = EngineSession(path, CONFIG, bus=64)
+    session.run(None, feed)
+    session.report.check()
 
 
 @pytest.mark.slow

@@ -172,7 +172,7 @@ def test_an_interpolation_is_no_move():
 
 
 def test_bytes_in_too_many_pieces_are_refused():
-    command = VectorWork.elementwise(moved("channels first")[0].operations[0], (4, 5)).commands[0]
+    command = moved("channels first")[0].commands[0]
     work = moved("channels first")[0]
     with pytest.raises(ValueError, match="its bytes lie in pieces that take 2049 commands, and must take 2048"):
         VectorWork(

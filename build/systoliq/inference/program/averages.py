@@ -33,11 +33,12 @@ _VIEWS = ("Transpose", "Reshape", "Flatten", "Squeeze")
 _TAPS = 255  # of a window of the engine along each axis
 
 
-def with_convolutions(model: Lowered, feed: Mapping[str, Array]) -> Lowered:
+def with_convolutions(model: Lowered, feed: Mapping[str, Array], *, channels_last: bool = False) -> Lowered:
     """Return `model` with a QLinearConv in place of each average of a whole image, and of each QGemm behind one; or
     `model` itself if it has no such average.
 
-    Shapes are those for the inputs `feed`. Every tensor that is left has the same numbers as before.
+    With `channels_last`, each such image is transposed before, as an engine with a vector unit has it. Shapes are those
+    for the inputs `feed`. Every tensor that is left has the same numbers as before.
     """
     nodes = model.model.graph.node
     if not any(node.op_type in _POOLS for node in nodes):
@@ -47,7 +48,7 @@ def with_convolutions(model: Lowered, feed: Mapping[str, Array]) -> Lowered:
     asked = [name for name in dict.fromkeys(names) if name not in given]
     if asked:
         given |= Session(watched(model.model, asked), str(model.path), as_it_is=True).run(asked, feed)
-    rewriting = _Rewriting(model.graph, given)
+    rewriting = _Rewriting(model.graph, given, channels_last)
     for node in nodes:
         rewriting.add(node)
     return dataclasses.replace(model, model=rewriting.model(model.model))
@@ -65,8 +66,8 @@ class _Pixel:
 class _Rewriting:
     """Nodes of `graph` one after the other, with others in place of some; `given` are arrays of their first inputs."""
 
-    def __init__(self, graph: Graph, given: Mapping[str, Array]) -> None:
-        self._graph, self._given = graph, given
+    def __init__(self, graph: Graph, given: Mapping[str, Array], channels_last: bool) -> None:
+        self._graph, self._given, self._channels_last = graph, given, channels_last
         self._nodes: list[NodeProto] = []
         self._constants: dict[str, Array] = {}
         self._dropped: set[str] = set()  # outputs of nodes that nothing needs any more
@@ -111,8 +112,18 @@ class _Rewriting:
             node.input[0], self._constant(node, "scale", np.asarray(scale)), node.input[2],
             self._constant(node, "ones", ones), one, zero, one, node.input[4],
         ]  # fmt: skip
-        self._pixels[node.output[0]] = _Pixel(node.output[0], channels, last)
-        return [self._convolution(node, inputs, node.output[0], image, channels, last)]
+        y = node.output[0]
+        if last or not self._channels_last:
+            self._pixels[y] = _Pixel(y, channels, last)
+            return [self._convolution(node, inputs, y, image, channels, last)]
+        pixel = self._pixels[y] = _Pixel(f"{_PREFIX}/{y}/pixel", channels, 1)
+        self._pixels[pixel.name] = pixel
+        inputs[0] = f"{_PREFIX}/{y}/image"
+        return [
+            self._node("Transpose", [node.input[0]], inputs[0], perm=[0, 2, 3, 1]),
+            self._convolution(node, inputs, pixel.name, image, channels, 1),
+            self._node("Transpose", [pixel.name], y, perm=[0, 3, 1, 2]),
+        ]
 
     def _product(self, node: NodeProto) -> list[NodeProto] | None:
         views, name = self._views(node.input[0])

@@ -54,7 +54,7 @@ def compile_model(
 
     Raises InputError where no product can be compiled, or where `memory` bytes from `base` on are not enough.
     """
-    model = with_convolutions(model, feed)
+    model = with_convolutions(model, feed, channels_last=config.vector)
     if config.vector:
         model = with_single_outputs(model, feed)
     division, sketches = _sketches(model, config, bus_bytes, feed, only)

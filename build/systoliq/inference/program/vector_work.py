@@ -59,16 +59,25 @@ class VectorWork:
             raise ValueError(f"its bytes lie in pieces that take {found} commands, and must take {MOST_COMMANDS}")
 
     @classmethod
-    def elementwise(cls, operation: VectorOperation, shape: tuple[int, ...]) -> VectorWork:
-        """`operation` on tensors of `shape`; rows without gaps are one row."""
+    def elementwise(
+        cls, operation: VectorOperation, shape: tuple[int, ...], operands: list[tuple[int, ...]]
+    ) -> VectorWork:
+        """`operation` on `operands` of these shapes, which broadcast to `shape`; rows without gaps are one row."""
+        at = [np.broadcast_to(places_of(each), shape) for each in (*operands, shape)]
         names = "aby" if operation.pair else "ay"
-        at = places_of(shape)
         commands = tuple(
-            VectorCommand(operation=0, rows=rows, row_bytes=size, places=tuple((n, *p) for n in names))
-            for rows, size, (p,) in rectangles([at])
-        )
+            VectorCommand(
+                operation=0, rows=rows, row_bytes=size,
+                places=tuple((name, *place) for name, place in zip(names, places, strict=True)),
+            )
+            for rows, size, places in rectangles(at)
+        )  # fmt: skip
+
+        def apply(*given: Array) -> Array:
+            return operation.apply(*np.broadcast_arrays(*given))
+
         return cls(
-            operations=(operation,), commands=commands, apply=operation.apply, operand=operation.operand,
+            operations=(operation,), commands=commands, apply=apply, operand=operation.operand,
             output=operation.tables.output,
         )  # fmt: skip
 
