@@ -19,7 +19,7 @@ from .node import NotTakenError, channel_axis, check_elements, check_saturates, 
 if TYPE_CHECKING:
     from onnx import NodeProto, TensorProto
 
-__all__ = ["NUMBERS", "constant_of", "constant_of_node", "quantized_constant"]
+__all__ = ["NUMBERS", "constant_of", "constant_of_node", "dequantized_constant", "quantized_constant"]
 
 NUMBERS = "integers of 2, 4, 8 or 16 bits, one of the four float8 types or float32"
 
@@ -111,3 +111,23 @@ def quantized_constant(
     y = np.rint(quotient) + zero_point.astype(np.float32).reshape(shape if zero_point.size > 1 else [])
     clipped: npt.NDArray[Any] = np.clip(y, fmt.min, fmt.max).astype(zero_point.dtype)
     return clipped
+
+
+def dequantized_constant(
+    node: NodeProto,
+    role: str,
+    x: npt.NDArray[Any],
+    scale: npt.NDArray[Any],
+    zero_point: npt.NDArray[Any] | None = None,
+) -> npt.NDArray[Any]:
+    """Integers behind the DequantizeLinear `node`, as float32: (x - zero_point) * scale."""
+    if not is_integer(x.dtype) or scale.dtype != np.float32:
+        raise NotTakenError(f"{role}: {label(node)} must take integers to float32, not {x.dtype.name}")
+    axis = channel_axis(node, scale, x.shape)
+    shape = [1] * x.ndim
+    if axis is not None:
+        shape[axis] = scale.size
+    centred = x.astype(np.int64)
+    if zero_point is not None:
+        centred = centred - zero_point.astype(np.int64).reshape(shape if zero_point.size > 1 else [])
+    return np.asarray(centred.astype(np.float32) * scale.reshape(shape))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .constants import NUMBERS, constant_of, constant_of_node, quantized_constant
+from .constants import NUMBERS, constant_of, constant_of_node, dequantized_constant, quantized_constant
 from .folding import computed, is_foldable
 from .node import MOVES, NotTakenError, attribute, domain, is_operator, label
 
@@ -53,7 +53,15 @@ class Graph:
     def _stays_constant(self, node: NodeProto) -> bool:
         if is_operator(node, "Constant") or self._is_shape(node):
             return True
-        return self._is_kept(node) and any(node.input) and all(name in self._constant for name in node.input if name)
+        given = [name for name in node.input if name]
+        if given and (before := self._dequantizer(node)) is not None:
+            given[:1] = filter(None, before.input)
+        return self._is_kept(node) and bool(given) and all(name in self._constant for name in given)
+
+    def _dequantizer(self, node: NodeProto) -> NodeProto | None:
+        """The DequantizeLinear before the QuantizeLinear `node`, if there is one."""
+        before = self.producer(node.input[0]) if is_operator(node, "QuantizeLinear") else None
+        return before if before is not None and is_operator(before, "DequantizeLinear") else None
 
     def _is_kept(self, node: NodeProto) -> bool:
         """True if `node` makes constants of constants."""
@@ -180,7 +188,9 @@ class Graph:
         if is_operator(node, "QuantizeLinear"):
             if len(node.input) < 3 or not node.input[2]:
                 raise NotTakenError(f"{role}: {label(node)} must have a zero point")
-            needed = [(node.input[0], role), (node.input[1], f"the scale of {label(node)}")]
+            before = self._dequantizer(node)
+            first = node.input[:1] if before is None else filter(None, before.input)
+            needed = [*((name, role) for name in first), (node.input[1], f"the scale of {label(node)}")]
             return [*needed, (node.input[2], f"the zero point of {label(node)}")]
         places = 1 if self._keeps_elements(node) else len(node.input)
         return [(name, role) for name in node.input[:places] if name]
@@ -212,7 +222,11 @@ class Graph:
     def _computed(self, name: str, node: NodeProto, role: str) -> dict[str, npt.NDArray[Any]]:
         """The value that `node` computes from constants, or from a shape that the model states."""
         if is_operator(node, "QuantizeLinear"):
-            return {name: quantized_constant(node, role, *(self._values[each] for each in node.input[:3]))}
+            before = self._dequantizer(node)
+            x, scale, zero_point = (self._values.get(each, np.zeros(0)) for each in node.input[:3])
+            if before is not None:
+                x = dequantized_constant(before, role, *(self._values[each] for each in before.input if each))
+            return {name: quantized_constant(node, role, x, scale, zero_point)}
         given = {each: self._values[each] for each in node.input if each in self._values}
         if self._is_shape(node):  # elements without memory represent the tensor's
             given = {node.input[0]: np.broadcast_to(np.zeros((), np.int8), self._sizes(node.input[0]) or ())}

@@ -67,7 +67,7 @@ def read_model(path: Path) -> ModelProto:
     for node in all_nodes(model.graph.node):
         if not any(node.output):
             raise InputError(f"{path}: must be a valid ONNX model ({node.op_type} {node.name!r} has no output)")
-    return _without_idle_casts(inferred(model))
+    return _without_copies(_without_idle_casts(inferred(model)))
 
 
 def _without_idle_casts(model: ModelProto) -> ModelProto:
@@ -81,6 +81,28 @@ def _without_idle_casts(model: ModelProto) -> ModelProto:
             if kind == types.get(node.input[0]):
                 node.op_type = "Identity"
                 del node.attribute[:]
+    return model
+
+
+def _without_copies(model: ModelProto) -> ModelProto:
+    """`model` without each Identity of what a DequantizeLinear makes of a constant, as quantizers leave them where
+    PyTorch's exporter writes one constant for several layers.
+    """
+    graph = model.graph
+    leaving = {info.name for info in graph.output}
+    held = {tensor.name for tensor in graph.initializer}
+    held |= {name for node in graph.node if node.op_type == "Constant" for name in node.output}
+    origins: dict[str, str] = {}  # of a constant's real numbers, by the names of their copies
+    for node in all_nodes(graph.node):
+        for place, name in enumerate(node.input):
+            node.input[place] = origins.get(name, name)
+        if node.op_type == "DequantizeLinear" and node.input[0] in held:
+            origins[node.output[0]] = node.output[0]
+        elif node.op_type == "Identity" and node.input[0] in origins and node.output[0] not in leaving:
+            origins[node.output[0]] = node.input[0]
+    for place in reversed(range(len(graph.node))):
+        if graph.node[place].op_type == "Identity" and graph.node[place].output[0] in origins:
+            del graph.node[place]
     return model
 
 

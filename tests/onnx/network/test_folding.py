@@ -13,6 +13,7 @@ from .oracle import check, check_ends, write
 _rng = np.random.default_rng(3)
 CONSTANTS = {
     "s": np.float32(0.02), "z": np.int8(3), "ws": np.float32(0.01), "wz": np.int8(0), "os": np.float32(0.05),
+    "wzn": np.zeros(4, np.int8),
     "wsn": _rng.uniform(0.005, 0.02, 4).astype(np.float32), "W": _rng.integers(-127, 128, (4, 3, 3, 3)).astype(np.int8),
     "Wlast": _rng.integers(-127, 128, (3, 3, 3, 4)).astype(np.int8),
     "Wf": _rng.normal(0, 0.5, (4, 3, 3, 3)).astype(np.float32),
@@ -44,6 +45,8 @@ CASES = {
     "Split": f"a, b = Split<axis = 0>(W) w = Concat<axis = 0>(b, a) {DQ_W} {CONV}",
     "Gather": f"w = Gather(W, places) {DQ_W} {CONV}",
     "Slice and Expand": f"p = Slice(W, zero, one, zero) n = Shape(W) w = Expand(p, n) {DQ_W} {CONV}",
+    "quantized twice, and copied": f"""d = DequantizeLinear<axis = 0>(W, wsn, wzn) i = Identity(d)
+        w = QuantizeLinear(i, ws, wz) {DQ_W} {CONV}""",
     "channels last": f"w = Transpose<perm = [3, 2, 0, 1]>(Wlast) {DQ_W} {CONV}",
     "Reshape to a computed shape": f"n = Concat<axis = 0>(four, three) w = Reshape(Wflat, n) {DQ_W} {CONV}",
     "scale of a Sqrt": f"t = Mul(ws, ws) r = Sqrt(t) fw = DequantizeLinear(W, r, wz) {CONV}",

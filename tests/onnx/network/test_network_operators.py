@@ -286,6 +286,10 @@ def test_global_max_pool(kind, tmp_path):
         ("3, 5, 60", "1, 2"),  # channels last
         ("60, 7", "-1"),
         ("7, 60", "1"),
+        ("5, 4, 6", "1"),
+        ("5, 4, 6", "2"),
+        ("5, 4, 6", "1, 3"),
+        ("5, 4, 6", "1, 2, 3"),
     ],
 )
 def test_reduce_max(shape, axes, keepdims, tmp_path):
@@ -375,6 +379,19 @@ def test_mean_of_rows_and_columns(kind, keepdims, tmp_path):
             assert isinstance(network.nodes[0], WholeAverage)
 
 
+@pytest.mark.parametrize("axes", ["1", "2", "3", "1, 3", "1, 2, 3"])
+def test_mean_along_other_dimensions(axes, tmp_path):
+    rng = np.random.default_rng(7)
+    inputs = {"a": rng.choice(codes("int8"), (1, 6, 5, 7))}
+    for kept in (0, 1):
+        made = np.mean(inputs["a"], axis=tuple(map(int, axes.split(", "))), keepdims=bool(kept))
+        head = f"g (int8[1, 6, 5, 7] a) => (int8[{', '.join(map(str, made.shape))}] y)"
+        given = parameters(rng, "int8", "a", "y")
+        given |= {name: np.float32(2.0 ** rng.uniform(-7, -4)) for name in ("as", "ys")}
+        body = between(f"f = ReduceMean<axes = [{axes}], keepdims = {kept}>(fa)", "a")
+        compare(tmp_path, head, body, given, inputs)
+
+
 @pytest.mark.parametrize(
     ("inside", "refusal"),
     [
@@ -382,12 +399,8 @@ def test_mean_of_rows_and_columns(kind, keepdims, tmp_path):
             "f = ReduceMean<axes = [2, 3]>(fa)",
             r"the scales around ReduceMean .* must leave few means of 4 pixels half-way",
         ),
-        ("f = ReduceMean<axes = [1]>(fa)", "must reduce rows and columns, .*, not the dimensions 1"),
-        (
-            "f = ReduceMean<axes = [1, 2, 3]>(fa)",
-            "must reduce rows and columns, .*, not the dimensions 1, 2, 3",
-        ),
-        ("f = ReduceMean(fa)", "must reduce rows and columns, .*, not all dimensions"),
+        ("f = ReduceMean<axes = [0, 2]>(fa)", r"must reduce dimensions other than the first, .*, not .* \[0, 2\]"),
+        ("f = ReduceMean(fa)", "must reduce dimensions other than the first, .*, not all dimensions"),
     ],
 )
 def test_other_means_are_refused(inside, refusal, tmp_path):

@@ -21,6 +21,7 @@ from ..lone import is_lone_product
 from ..model_file import inferred
 from ..node import MOVES, NotTakenError, dimensions, is_operator
 from ..quantization import dynamic, unquantized
+from .broadcasts import with_broadcasts
 from .late import QUANTIZERS
 from .layout import with_layout
 from .quantizers import counted, inputs_of
@@ -88,7 +89,7 @@ def reading_of(path: Path, graph: Graph) -> Reading:
     problems += [f"{verdict.operator} {verdict.name!r}: {verdict.text}" for verdict in refused if not verdict.derived]
     network = None
     if not problems and not refused:
-        network = with_reorders(with_layout(reader.network(path.stem)))
+        network = with_reorders(with_broadcasts(with_layout(reader.network(path.stem))))
         problems += [] if network.nodes else [_without_nodes(verdicts)]
     whole = unquantized(graph)
     at_run_time = dynamic(graph) if problems else None

@@ -4,6 +4,7 @@ QuantizeLinear, or on integers, of com.microsoft too.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -133,7 +134,7 @@ def global_average_pool(reader: Reader, node: NodeProto) -> Value:
 
 
 def reduce_mean(reader: Reader, node: NodeProto) -> Value:
-    """The mean over the rows and columns that a DequantizeLinear gives: the average of the whole image.
+    """The mean over dimensions of what a DequantizeLinear gives: the average of whole images of these dimensions.
 
     onnxruntime adds float32 numbers here, not integers as in GlobalAveragePool. Where the true mean lies within the
     rounding of float32 of a tie, its result depends on the order of the pixels. Scales that make such sums common are
@@ -151,7 +152,7 @@ def reduce_mean(reader: Reader, node: NodeProto) -> Value:
 
 
 def reduce_max(reader: Reader, node: NodeProto) -> Value:
-    """The greatest integer of all rows and columns, also through a DequantizeLinear."""
+    """The greatest integer along dimensions, also through a DequantizeLinear."""
     value = reader.value(node.input[0])
     x, shape = _reduced(reader, node, reader.integers_behind(node.input[0]))
     pooled, pool = _greatest(reader, node, x, _whole_window)
@@ -169,9 +170,9 @@ def _reshaped(node: NodeProto, shape: tuple[int, ...], make: Make, y: Tensor) ->
 
 
 def _reduced(reader: Reader, node: NodeProto, x: Tensor) -> tuple[Tensor, tuple[int, ...]]:
-    """The tensor `x` with its channels second, and the shape of its reduction over all rows and columns.
+    """The tensor `x` as images to average or to take the greatest of whole, and the shape of its reduction.
 
-    Raises NotTakenError for a reduction over other dimensions.
+    Raises NotTakenError for a reduction over the batch.
     """
     kept, axes = bool(attribute(node, "keepdims", 1)), _axes(reader, node, len(x.shape))
     gone = axes or set()
@@ -179,23 +180,37 @@ def _reduced(reader: Reader, node: NodeProto, x: Tensor) -> tuple[Tensor, tuple[
     last = len(x.shape) - 1
     if axes == set(range(1, last)) and last in (2, 3):
         return _with_channels_second(reader, node, x), shape
-    if axes != set(range(2, last + 1)):
-        wanted = "all dimensions" if axes is None else f"the dimensions {', '.join(map(str, sorted(axes)))}"
-        raise NotTakenError(
-            "it must reduce rows and columns, all dimensions but the first and the channels, which are the second or "
-            f"the last, not {wanted}"
-        )
-    return x, shape
+    if axes == set(range(2, last + 1)):
+        return x, shape
+    if not axes or 0 in axes:
+        wanted = "all dimensions" if axes is None else f"the dimensions {sorted(axes)}"
+        raise NotTakenError(f"it must reduce dimensions other than the first, which is the batch, not {wanted}")
+    return _with_dimensions_last(reader, node, x, sorted(axes)), shape
 
 
 def _with_channels_second(reader: Reader, node: NodeProto, x: Tensor) -> Tensor:
     """The tensor `x` [batch, ..., channels] as [batch, channels, ...], which takes no hardware."""
-    batch, *spatial, channels = x.shape
-    turned = x.replace(name=f"{x.name}: channels first", shape=(batch, channels, *spatial))
+    last = len(x.shape) - 1
+    return _turned(reader, node, x, (0, last, *range(1, last)), "channels first")
+
+
+def _with_dimensions_last(reader: Reader, node: NodeProto, x: Tensor, axes: Sequence[int]) -> Tensor:
+    """The tensor `x` as [batch, all other dimensions, all of `axes`]."""
+    others = [axis for axis in range(1, len(x.shape)) if axis not in axes]
+    turned = _turned(reader, node, x, (0, *others, *axes), f"{', '.join(map(str, axes))} last")
+    counts = (math.prod(x.shape[axis] for axis in each) for each in (others, axes))
+    joined = turned.replace(name=f"{turned.name}, joined", shape=(x.shape[0], *counts))
+    if not reader.makes(joined.name):
+        movement = Reshape(joined.shape[1:])
+        reader.emit(node, (Move(name=f"{named(node)}: joined", inputs=(turned,), output=joined, movement=movement),))
+    return joined
+
+
+def _turned(reader: Reader, node: NodeProto, x: Tensor, perm: tuple[int, ...], text: str) -> Tensor:
+    turned = x.replace(name=f"{x.name}: {text}", shape=tuple(x.shape[axis] for axis in perm))
     if not reader.makes(turned.name):
-        name, last = f"{named(node)}: channels first", len(x.shape) - 1
-        movement = Transpose((0, last, *range(1, last)))
-        reader.emit(node, (Move(name=name, inputs=(x,), output=turned, movement=movement),))
+        move = Move(name=f"{named(node)}: {text}", inputs=(x,), output=turned, movement=Transpose(perm))
+        reader.emit(node, (move,))
     return turned
 
 
