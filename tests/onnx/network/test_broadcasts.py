@@ -14,8 +14,8 @@ from .test_network_operators import between, codes, compare
 WHOLE = (1, 6, 3, 4)
 SHAPES = ((1, 1, 3, 4), (1, 6, 1, 4), (1, 6, 3, 1), (1, 1, 3, 1), (1, 1, 1, 1), (1, 6, 1, 1))
 SCALES = {
-    "as": np.float32(0.0313719), "az": np.int8(3), "bs": np.float32(0.0437213), "bz": np.int8(-20), "ys": np.float32(0.05),
-    "yz": np.int8(7),
+    "as": np.float32(0.0313719), "az": np.int8(3), "bs": np.float32(0.0437213), "bz": np.int8(-20),
+    "ys": np.float32(0.05), "yz": np.int8(7),
 }  # fmt: skip
 
 

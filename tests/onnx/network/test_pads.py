@@ -20,6 +20,7 @@ CONSTANTS = {
     "odd": np.float32(0.1), "least": np.int8(-128), "p": np.int64([0, 0, 1, 2, 0, 0, 2, 0]), "axes": np.int64([2, -1]),
     "q": np.int64([1, 0, 2, 3]), "l": np.int64([0, 0, 4, 0, 0, 1]), "minus": np.int64([0, 0, -1, 0, 0, 0, 0, 0]),
     "channel": np.int64([0, 1, 0, 0, 0, 0, 0, 0]), "few": np.int64([1, 1]),
+    "all": np.int64([0, 1, 2, 0, 0, 3, 0, 1]),
 }  # fmt: skip
 IMAGE, ROW = (3, 6, 7), (3, 12)
 DQ_P = "b = QuantizeLinear(t, as, az) fb = DequantizeLinear(b, as, az)"
@@ -52,6 +53,8 @@ CASES = {
         f"t = Pad(fa, p) {DQ_P} {CONV.replace('y =', 'c =')} m = Relu(fb) y = QuantizeLinear(m, as, az)",
         None,
     ),
+    "channels at the end": (IMAGE, "t = Pad(fa, channel) y = QuantizeLinear(t, as, az)", [Move, Convolution, Move]),
+    "channels, rows and columns": (IMAGE, "t = Pad(fa, all, value) y = QuantizeLinear(t, as, az)", None),
     "edge": (IMAGE, f't = Pad<mode = "edge">(fa, p) {DQ_P} {CONV}', [Move, Convolution]),
     "reflect": (IMAGE, f't = Pad<mode = "reflect">(fa, p) {DQ_P} {CONV}', [Move, Convolution]),
 }
@@ -77,7 +80,7 @@ def test_pads(shape, body, stages, tmp_path):
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize("name", ["another number", "before Conv with one dimension"])
+@pytest.mark.parametrize("name", ["another number", "channels at the end", "before Conv with one dimension"])
 def test_in_verilog(name, tmp_path):
     shape, body, _ = CASES[name]
     design = NetworkDesign(read_network(model(tmp_path, shape, body)))
@@ -97,11 +100,11 @@ def test_before_the_first_integers(tmp_path):
 REFUSED = {
     "negative": (
         "Pad(fa, minus)",
-        r"its pads must be at least 0, and 0 for the batch and the channels, not \[0, 0, -1",
+        r"its pads must be at least 0, and 0 for the batch, not \[0, 0, -1",
     ),
     "channels": (
-        "Pad(fa, channel)",
-        r"its pads must be at least 0, and 0 for the batch and the channels, not \[0, 1, 0",
+        'Pad<mode = "edge">(fa, channel)',
+        r"it must repeat rows and columns, not channels, of which it pads \[1, 0\]",
     ),
     "too few": ("Pad(fa, few)", "its pads must be 8 numbers, not"),
     "no integer": (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from systoliq.golden.layer import MatMulLayer
-from systoliq.golden.network import Convolution, Move, Nearest, Node, Tensor, Window
+from systoliq.golden.network import Convolution, Move, Nearest, Node, Tensor, Transpose, Window
 
 from ..node import NotTakenError, attribute, layer_name
 from .functions import given_constant
@@ -36,17 +36,22 @@ def pad(reader: Reader, node: NodeProto) -> Value:
     x = reader.integers_behind(node.input[0])
     image = as_image(reader, node, x)
     batch, channels, *ends = _ends(reader, node, len(x.shape))
-    if any((*batch, *channels)) or min(min(each) for each in ends) < 0:
+    if any(batch) or min(min(each) for each in (channels, *ends)) < 0:
         raise NotTakenError(
-            "its pads must be at least 0, and 0 for the batch and the channels, not "
+            "its pads must be at least 0, and 0 for the batch, not "
             f"{[first for first, _ in (batch, channels, *ends)] + [last for _, last in (batch, channels, *ends)]}"
         )
     (top, bottom), (left, right) = ends if len(ends) == 2 else ((0, 0), *ends)
-    shape = (*image.shape[:2], image.shape[2] + top + bottom, image.shape[3] + left + right)
+    high, wide = image.shape[2] + top + bottom, image.shape[3] + left + right
     mode = attribute(node, "mode", b"constant").decode()
     fill = _fill(reader, node, x, real=not isinstance(value, Tensor)) if mode == "constant" else 0
+    if any(channels) and mode != "constant":
+        raise NotTakenError(f"it must repeat rows and columns, not channels, of which it pads {list(channels)}")
+    deep = image.shape[1] + sum(channels)
 
     def make(y: Tensor) -> tuple[Node, ...]:
+        if mode == "constant" and any(channels):
+            return _with_channels(named(node), image, y, (channels, (top, bottom), (left, right)), fill)
         if mode == "constant":
             return (_padded(named(node), image, y, (top, left, bottom, right), fill),)
         places = [
@@ -55,7 +60,7 @@ def pad(reader: Reader, node: NodeProto) -> Value:
         ]
         return (Move(name=named(node), inputs=(image,), output=y, movement=Nearest(*places)),)
 
-    padded, lowers = lowered(node, x, shape, make)
+    padded, lowers = lowered(node, x, (image.shape[0], deep, high, wide), make)
     return on_integers(reader, node, value, Pending(node=node, shape=padded, make=lowers, counts=x))
 
 
@@ -88,6 +93,29 @@ def _fill(reader: Reader, node: NodeProto, x: Tensor, *, real: bool) -> int:
             f"its constant must be a number that an integer of its input stands for, as 0 is, not {float(value):.6g}"
         )
     return int(fill)
+
+
+def _with_channels(
+    name: str, x: Tensor, y: Tensor, pads: tuple[tuple[int, int], tuple[int, int], tuple[int, int]], fill: int
+) -> tuple[Node, ...]:
+    """`y`, counted as `x`, with `fill` around it, of channels, too: rows and columns first, then channels as rows."""
+    channels, (top, bottom), (left, right) = pads
+    made: list[Node] = []
+    if any((top, left, bottom, right)):
+        inner = y.replace(name=f"{y.name}: rows and columns", shape=(*x.shape[:2], *y.shape[2:]))
+        made.append(_padded(f"{name}: rows and columns", x, inner, (top, left, bottom, right), fill))
+        x = inner
+    turned, whole = (
+        y.replace(name=f"{y.name}: {text}", shape=tuple(each.shape[axis] for axis in (0, 2, 1, 3)))
+        for each, text in ((x, "channels as rows"), (y, "padded"))
+    )
+    turn = Transpose((0, 2, 1, 3))
+    return (
+        *made,
+        Move(name=f"{name}: channels as rows", inputs=(x,), output=turned, movement=turn),
+        _padded(name, turned, whole, (channels[0], 0, channels[1], 0), fill),
+        Move(name=f"{name}: rows as channels", inputs=(whole,), output=y, movement=turn),
+    )
 
 
 def _padded(name: str, x: Tensor, y: Tensor, pads: tuple[int, int, int, int], fill: int) -> Convolution:

@@ -45,6 +45,7 @@ class Reader:
         self._nodes: list[Node] = []
         self._sources: list[Source] = []
         self._outputs: dict[str, Tensor] = {}
+        self._multiplied: set[str] = set()  # outputs that a product of the host takes
         self._stages: dict[str, list[Node]] = {}  # by the first output of the model's node
         self._folded: dict[str, str] = {}
         self._late = late_outputs(graph, operators)
@@ -55,6 +56,7 @@ class Reader:
         fates = [self._read(node) for node in nodes]
         for info in self.graph.graph.output:
             self._leaves(info.name)
+        self._leave_inputs()
         self._merge_pads()
         if self._outputs and not any(fate is Fate.REFUSED for fate, _, _ in fates):
             self._drop_unused()
@@ -144,6 +146,19 @@ class Reader:
                 kept = [node for node in kept if not isinstance(node, Move)]
             self._stages[name] = kept
 
+    def _leave_inputs(self) -> None:
+        """Leave to the host those outputs that are inputs, moved at most, where there are others and it does not
+        multiply them: it has them already, as for the residual behind the last integers of a denoiser.
+        """
+        given = {source.tensor.name for source in self._sources}
+        for node in self._nodes:
+            if isinstance(node, Move) and node.inputs[0].name in given:
+                given.add(node.output.name)
+        if not given.issuperset(self._outputs):
+            self._outputs = {
+                name: tensor for name, tensor in self._outputs.items() if name not in given - self._multiplied
+            }
+
     def _drop_unused(self) -> None:
         """Remove stages whose results lead to no output, as onnxruntime does."""
         needed = set(self._outputs)
@@ -168,10 +183,12 @@ class Reader:
         operator = self.operators.of(node)
         handler: Handler | None = operator.network if callable(operator.network) else None
         if self._is_late(node, handler):
+            before = set(self._outputs)
             for name in node.input:
                 self._leaves(name)
             self.values[output] = Result()
             sums = self.operators.of(node).multiply_accumulates(self.graph, node) != 0
+            self._multiplied |= set(self._outputs) - before if sums else set()
             return Fate.HOST, "its result stays real numbers" if sums else "behind the last integers", False
         if handler is None and (given := self._given(node)) is not None:
             self.values[output] = given
