@@ -10,8 +10,8 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from systoliq.hw.delay import delay
+from systoliq.hw.fifo import Fifo
 from systoliq.hw.network.credit_pipeline import credit_pipeline
-from systoliq.hw.network.fifo import Fifo
 
 from . import stage_bench as bench
 

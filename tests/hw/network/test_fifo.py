@@ -8,7 +8,7 @@ import random
 import pytest
 from amaranth.hdl import unsigned
 
-from systoliq.hw.network.fifo import Fifo
+from systoliq.hw.fifo import Fifo
 
 from ..bench import receive, send, simulate
 from . import stage_bench as bench
@@ -38,6 +38,22 @@ def test_fifo_takes_its_depth_before_one_leaves():
         await send(ctx, block.i, range(8), random.Random(1))
 
     simulate(block, sender)
+
+
+@pytest.mark.parametrize("depth", [2, 8, 64])
+def test_it_offers_a_beat_after_its_latency_and_holds_what_it_states(depth):
+    block = Fifo(unsigned(9), depth=depth, cells="portable")
+
+    async def testbench(ctx):
+        ctx.set(block.i.valid, 1)
+        count, offered = 0, []
+        for _ in range(2 * depth + 5):
+            *_, ready, valid = await ctx.tick().sample(block.i.ready, block.o.valid)
+            count += ready
+            offered.append(valid)
+        assert (offered.index(1), count) == (block.latency, block.holds)
+
+    simulate(block, testbench)
 
 
 @pytest.mark.parametrize("depth", [0, 1, 3, 12, -2])

@@ -17,7 +17,7 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.hw.cells import LUT_CELLS, PAIR_CELLS, is_ecp5
 
 from ...errors import InputError
-from ..network.estimate import Estimate, estimate
+from ..network.estimate import Estimate, blocks_of, estimate
 from ..network.plan import StagePlan, stages_of_layer
 from ..options import auto_cells
 from .options import LayerOptions
@@ -47,12 +47,17 @@ class Fitted:
         return self.asked.replace(rows=1, cols=how.cols, depth=how.depth, cells=self.cells, multipliers=None, luts=None)
 
     @property
+    def blocks(self) -> int:
+        """Memory blocks on the part, without the memories that its large blocks hold."""
+        return blocks_of([self.estimate], cast("Target", self.asked.part))
+
+    @property
     def text(self) -> str:
         """For people, a line."""
         how = self.stage.parallelism
         return (
             f"cells: {self.cells}, array 1 x {how.cols} x {how.depth}, {self.stage.image_cycles} cycles a row, "
-            f"{self.stage.dsp} multiplier cells, about {self.estimate.lut_sites} LUT sites and {self.estimate.ram} "
+            f"{self.stage.dsp} multiplier cells, about {self.estimate.lut_sites} LUT sites and {self.blocks} "
             "memory blocks"
         )
 
@@ -74,7 +79,7 @@ def fitted(layer: MatMulLayer, asked: LayerOptions) -> Fitted:
     for found in choices_of_layer(layer, asked):
         stage = found.stage
         least = found if least is None or _size(found) < _size(least) else least
-        if stage.dsp <= dsp and found.estimate.lut_sites <= sites and found.estimate.ram <= part.capacity["ram"]:
+        if stage.dsp <= dsp and found.estimate.lut_sites <= sites and found.blocks <= part.capacity["ram"]:
             best = found if best is None or _rank(found) < _rank(best) else best
     if least is None:
         raise InputError(f"no array of {asked.cols or 'any'} columns and depth {asked.depth or 'any'} is modelled")

@@ -51,11 +51,11 @@ def check_order(
 class FifoHarness(wiring.Component):
     """A FIFO of ``depth`` between free streams: nothing is lost, repeated or out of order; room for ``depth``.
 
-    ``make`` returns the FIFO. It must offer a payload at most ``latency`` cycles after it arrived.
+    ``make`` returns the FIFO. It must offer a payload within its stated ``latency``, and hold at most ``holds``.
     """
 
-    def __init__(self, make: Callable[[], Any], *, latency: int) -> None:
-        self._dut, self._latency = make(), latency
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._dut = make()
         bits = Value.cast(self._dut.i.payload).shape().width
         super().__init__({"valid": In(1), "payload": In(bits), "ready": In(1), "mark": In(1)})
 
@@ -73,10 +73,10 @@ class FifoHarness(wiring.Component):
             take=take,
             head=dut.o.valid,
             head_payload=dut.o.payload,
-            most=dut.depth + self._latency,
+            most=dut.holds,
         )
         waited = inside  # those that have been inside for the latency
-        for step in range(self._latency):
+        for step in range(dut.latency - 1):
             later = Signal.like(inside, name=f"waited_{step}")
             m.d.sync += later.eq(waited - (take & (waited != 0)))
             waited = later

@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In
 
 from systoliq.golden.network import Window
 from systoliq.hw.counter import count
-from systoliq.hw.network.fifo import Fifo
+from systoliq.hw.fifo import Fifo
 from systoliq.hw.network.fork import Fork
 from systoliq.hw.network.gearbox import Gearbox
 from systoliq.hw.network.image import ImageWindow
@@ -180,9 +180,9 @@ def _fifo(depth: int) -> Property:
     return Property(
         name=f"network FIFO of {depth}",
         claim="what comes leaves once, in order; there is room for its depth, no beat overwrites another, none waits",
-        harness=lambda: FifoHarness(lambda: Fifo(unsigned(_BITS), depth=depth, cells="portable"), latency=1),
+        harness=lambda: FifoHarness(lambda: Fifo(unsigned(_BITS), depth=depth, cells="portable")),
         method=Unbounded(cover_cycles=2 * depth + 6),
-        bug=SeededBug(module="network.fifo", old='self.depth, name="room"', new='self.depth + 1, name="room"'),
+        bug=SeededBug(module="fifo", old='self.depth, name="room"', new='self.depth + 1, name="room"'),
         quick=depth == 2,
     )
 

@@ -10,8 +10,8 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from systoliq.golden.network import Window
+from systoliq.hw.fifo import Fifo
 from systoliq.hw.hierarchy import mark_used
-from systoliq.hw.network.fifo import Fifo
 from systoliq.hw.network.fork import Fork
 from systoliq.hw.network.gearbox import Gearbox
 from systoliq.hw.network.image import ImageWindow
@@ -100,7 +100,7 @@ PROPERTIES = (
     _reset(
         "network FIFO of 2",
         lambda: Fifo(unsigned(_BITS), depth=2, cells="portable"),
-        _kept("network.fifo", "oldest", "range(self.depth)"),
+        _kept("fifo", "oldest", "range(self.depth)"),
     ),
     _reset("gearbox, 2 to 1", lambda: Gearbox(unsigned(1), of=2, to=1), _kept("network.gearbox", "there")),
     _reset("gearbox, 1 to 2", lambda: Gearbox(unsigned(1), of=1, to=2), _kept("network.gearbox", "full")),

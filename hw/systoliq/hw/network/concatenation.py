@@ -14,13 +14,13 @@ from systoliq.golden.formats import IntFormat
 
 from ..counter import count
 from ..delay import delay
+from ..fifo import Fifo
 from ..hierarchy import place
 from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
 from ..rom import Rom
 from ..timeline import Steps, Timeline
 from .credit_pipeline import credit_pipeline, credit_pipeline_timed
-from .fifo import Fifo
 from .lookup import by_bits
 
 __all__ = ["Concatenation", "Part"]

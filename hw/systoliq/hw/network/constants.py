@@ -10,11 +10,11 @@ from amaranth.lib.wiring import Out
 
 from ..counter import count
 from ..delay import delay
+from ..fifo import Fifo
 from ..hierarchy import place
 from ..result_buffer import y_beat
 from ..rom import Rom
 from .credit_pipeline import credit_pipeline
-from .fifo import Fifo
 
 __all__ = ["Constants"]
 

@@ -9,9 +9,9 @@ from amaranth.lib import stream
 
 from ..credit import Credit
 from ..delay import delay
+from ..fifo import Fifo
 from ..hierarchy import place
 from ..timeline import Steps, Timeline
-from .fifo import Fifo
 
 __all__ = ["credit_depth", "credit_pipeline", "credit_pipeline_timed", "joined_timed"]
 

@@ -18,12 +18,12 @@ from ..block_ram import SMALL, BlockRam
 from ..counter import count
 from ..credit import Credit
 from ..delay import delay
+from ..fifo import Fifo
 from ..hierarchy import place
 from ..result_buffer import y_beat
 from ..rom import Rom
 from ..timeline import Steps, Timeline
 from .credit_pipeline import credit_pipeline, credit_pipeline_timed
-from .fifo import Fifo
 
 __all__ = ["HANDOVER", "Gather", "address_bits", "block_of", "slots_of", "smallest_block"]
 

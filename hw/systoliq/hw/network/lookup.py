@@ -11,13 +11,13 @@ from amaranth.lib.wiring import In, Out
 from systoliq.golden.formats import IntFormat
 
 from ..delay import delay
+from ..fifo import Fifo
 from ..hierarchy import place
 from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
 from ..rom import Rom
 from ..timeline import Steps, Timeline
 from .credit_pipeline import credit_pipeline, credit_pipeline_timed
-from .fifo import Fifo
 
 __all__ = ["Lookup", "by_bits"]
 

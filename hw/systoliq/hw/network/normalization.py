@@ -18,12 +18,12 @@ from systoliq.golden.network.normalization import FRACTION
 from ..counter import count
 from ..credit import Credit
 from ..delay import delay
+from ..fifo import Fifo
 from ..hierarchy import place
 from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
 from ..rom import Rom
 from ..timeline import Steps, Timeline
-from .fifo import Fifo
 from .row_memory import RowMemory
 
 __all__ = ["NormalizationWidths", "NormalizedRows"]

@@ -11,6 +11,7 @@ from amaranth.lib.wiring import In, Out
 from systoliq.golden.formats import IntFormat
 
 from ..delay import delay
+from ..fifo import Fifo
 from ..hierarchy import place
 from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
@@ -18,7 +19,6 @@ from ..timeline import Steps, Timeline
 from .addition import SumOfTables
 from .credit_pipeline import credit_depth, credit_pipeline, joined_timed
 from .extremum import ExtremumOfTables
-from .fifo import Fifo
 from .multiplication import SteppedProduct
 
 __all__ = ["Pairwise"]

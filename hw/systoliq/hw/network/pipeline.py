@@ -10,10 +10,10 @@ from amaranth.hdl import Module, Shape, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from ..fifo import Fifo
 from ..hierarchy import mark_used, place
 from ..result_buffer import y_beat
 from ..timeline import Steps, Timeline
-from .fifo import Fifo
 from .fork import Fork, fork_timed
 from .gearbox import Gearbox
 from .skid_stage import skid_stage, skid_timed

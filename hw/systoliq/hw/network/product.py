@@ -16,13 +16,13 @@ from ..adder_tree import adder_tree, adder_tree_latency
 from ..counter import count
 from ..credit import Credit
 from ..delay import delay
+from ..fifo import Fifo
 from ..hierarchy import place
 from ..operand_shape import operand_shape
 from ..requantizer import Requantizer, RequantizerConfig
 from ..result_buffer import y_beat
 from ..timeline import Steps, Timeline
 from .centred import centred_product, centred_product_latency
-from .fifo import Fifo
 from .row_memory import RowMemory
 
 __all__ = ["StreamedProduct", "product_cycles", "rows_under_way"]

@@ -15,12 +15,12 @@ from systoliq.golden.formats import IntFormat
 from ..counter import count
 from ..credit import Credit
 from ..delay import delay
+from ..fifo import Fifo
 from ..hierarchy import place
 from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
 from ..timeline import Steps, Timeline
 from .credit_pipeline import credit_depth
-from .fifo import Fifo
 from .real_sum import ADDITION, RealSum
 from .walk import Walk, numbered
 

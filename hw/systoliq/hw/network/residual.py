@@ -16,6 +16,7 @@ from ..cells import LUT_CELLS, PLAIN_CELLS, is_ecp5
 from ..counter import count
 from ..delay import delay
 from ..dense import Dense
+from ..fifo import Fifo
 from ..hierarchy import place
 from ..multiplier import WideMultiplier
 from ..operand_shape import operand_shape
@@ -25,7 +26,6 @@ from ..table import ConstantTable
 from ..timeline import Steps, Timeline
 from .convolution import Convolution
 from .credit_pipeline import credit_depth, credit_pipeline, joined_timed
-from .fifo import Fifo
 from .image import ImageWindow
 
 __all__ = ["Residual", "ResidualLane"]

@@ -15,13 +15,13 @@ from systoliq.golden.formats import IntFormat
 from ..counter import count
 from ..credit import Credit
 from ..delay import delay
+from ..fifo import Fifo
 from ..float32 import FLOAT32_BITS
 from ..hierarchy import place
 from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
 from ..rom import Rom
 from ..timeline import Steps, Timeline
-from .fifo import Fifo
 from .row_memory import RowMemory
 
 __all__ = ["SoftmaxRows", "SoftmaxTables"]

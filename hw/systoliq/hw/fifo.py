@@ -6,11 +6,11 @@ from amaranth.hdl import Module, Shape, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from ..block_ram import SMALL, BlockRam
-from ..credit import Credit
-from ..hierarchy import place
-from ..memory_readout import memory_readout, readout_timed
-from ..timeline import Steps, Timeline
+from .block_ram import SMALL, BlockRam
+from .credit import Credit
+from .hierarchy import place
+from .memory_readout import memory_readout, readout_timed
+from .timeline import Steps, Timeline
 
 __all__ = ["Fifo"]
 
@@ -18,7 +18,8 @@ __all__ = ["Fifo"]
 class Fifo(wiring.Component):
     """Gives the beats of ``i`` in their order. Takes ``depth`` of them, a power of two, before the first must leave.
 
-    ``i.ready`` is a register, and so are ``o``'s outputs.
+    A beat is offered ``latency`` cycles after it was taken, one a cycle each way. ``i.ready`` is a register, and so are
+    ``o``'s outputs. `dma.LateFifo` is for a consumer whose ``ready`` comes late in the cycle.
     """
 
     moves_bits = True
@@ -32,6 +33,11 @@ class Fifo(wiring.Component):
         self.ram = BlockRam(width, depth=depth, cells=cells, registered=depth > SMALL)
         self.kind = f"fifo_{depth}x{width}"
         super().__init__({"i": In(stream.Signature(payload)), "o": Out(stream.Signature(payload))})
+
+    @property
+    def latency(self) -> int:
+        """Cycles until a beat is offered, if none is before it."""
+        return 1 + self.ram.latency
 
     @property
     def holds(self) -> int:

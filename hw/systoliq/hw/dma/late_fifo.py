@@ -1,4 +1,4 @@
-"""A FIFO in block RAM, whose ends come from registers."""
+"""FIFO of the masters: a place is free a cycle later, so that the memory bus does not lengthen a path."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ from ..credit import Credit
 from ..hierarchy import place
 from ..memory_readout import memory_readout
 
-__all__ = ["Fifo"]
+__all__ = ["LateFifo"]
 
 
-class Fifo(wiring.Component):
+class LateFifo(wiring.Component):
     """``depth`` (a power of two) payloads, in order, one a cycle each way; reset empties it.
 
-    ``i.ready`` and ``o.valid`` are registers. amaranth.lib.fifo reads without the memory's output register.
+    A payload is offered ``latency`` cycles after it was taken. ``i.ready`` and ``o.valid`` are registers.
+
+    A component of its own, and not `hw.fifo.Fifo`: there, a payload that is fetched frees its place in the same cycle,
+    so ``o.ready`` reaches the counter behind ``i.ready``. In a master, ``o.ready`` comes from far, the bus of the
+    memory; here it only reaches a register, and the place is free a cycle later. A shallow memory has its output
+    register, too. amaranth.lib.fifo reads without one.
     """
 
     def __init__(self, shape: object, *, depth: int, cells: str, kind: str) -> None:
@@ -26,11 +31,22 @@ class Fifo(wiring.Component):
         self.depth = depth
         self.cells = cells
         self.kind = kind
+        self.ram = BlockRam(shape, depth=depth, cells=cells)
         super().__init__({"i": In(stream.Signature(shape)), "o": Out(stream.Signature(shape))})
+
+    @property
+    def latency(self) -> int:
+        """Cycles until a payload is offered, if none is before it."""
+        return 1 + self.ram.latency
+
+    @property
+    def holds(self) -> int:
+        """Payloads inside when it is full and none leaves: ``depth``, and those on the way out of the memory."""
+        return self.depth + self.ram.latency
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        ram = BlockRam(self.i.payload.shape(), depth=self.depth, cells=self.cells)
+        ram = self.ram
         m.submodules.ram = place(ram, platform)
         put = Signal()
         fetch = Signal()
