@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from drawn_networks import design_of_network
 from model_operators import CHANNELS, MODEL_OPERATORS, Drawn
 from tests.onnx.network.networks import Batches
-from tests.onnx.network.oracle import by_node
+from tests.onnx.network.oracle import ONE_IN, by_node
 
 __all__ = [
     "OPTIONS",
@@ -64,7 +64,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 # Golden rounds once where onnxruntime computes these in float32: docs/networks.md has how often an integer differs.
 _NEAR_TIES = (Convolution, Dense, LayerNormalization, Multiplication, ResidualSum, Table, WholeAverage)
-_MOST_APART = 300  # of how many integers one may differ, by one
 
 
 class NotQuantizedError(ValueError):
@@ -167,7 +166,7 @@ def fault_in_golden(point: dict[str, Any]) -> str | None:
         except RuntimeException as error:
             raise NotQuantizedError(f"onnxruntime cannot run the model: {error}") from error
     for each in found:
-        most = max(1, each.compared // _MOST_APART) if isinstance(each.node, _NEAR_TIES) else 0
+        most = max(1, each.compared // ONE_IN) if isinstance(each.node, _NEAR_TIES) else 0
         if each.wrong > most or each.furthest > 1:
             text = f"{each.wrong} of {each.compared} integers of {each.node.name} differ from onnxruntime's"
             return f"{text}, by at most {each.furthest}"

@@ -76,7 +76,7 @@ def test_stages_of_a_network_are_strips_in_their_order() -> None:
         assert all(min(strip) - 9 <= x <= max(strip) + 9 for x in near)
     between = [place(plan[name])[0] for name in memories if "s3_" in name]
     assert all(abs(x - min(strips[10])) <= 18 for x in between)
-    assert floorplan_line(plan) == "96 multipliers and 52 memory blocks, stages side by side"
+    assert floorplan_line(plan) == "96 multipliers and 52 memory blocks, the stages are strips from left to right"
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_synth_keeps_to_the_floorplan_and_writes_it(tmp_path: Path) -> None:
     files = ["--floorplan", tmp_path / "f.ys", "--report", tmp_path / "r.json"]
     result = CliRunner().invoke(cli, [str(word) for word in ["synth", "array", *options, *files]])
     assert result.exit_code == 0, result.output
-    assert "56 multipliers, columns of the array side by side" in result.output
+    assert "56 multipliers, the columns of the array are strips from left to right" in result.output
     plan = json.loads((tmp_path / "r.json").read_text())["floorplan"]
     assert len(plan) == 56
     assert (tmp_path / "f.ys").read_text() == floorplan_script(plan)

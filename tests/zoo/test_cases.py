@@ -17,8 +17,7 @@ pytestmark = pytest.mark.skipif(not CASES, reason="shared/cases is not there: it
 @pytest.mark.slow
 def test_most_become_hardware_whole_with_onnxruntime_s_integers():
     outcomes = [outcome_of(*each) for each in CASES.items()]
-    for each in outcomes:
-        assert each.wrong * 10_000 <= each.compared, each.name
+    assert [each.name for each in outcomes if not each.right] == []
     plain = [each.whole for each in outcomes if each.name.startswith("a_") and each.name not in NOT_CONVOLUTIONAL]
     assert sum(plain) >= 0.95 * len(plain)
     assert sum(each.whole for each in outcomes) >= 68

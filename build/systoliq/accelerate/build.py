@@ -27,7 +27,7 @@ from ..package import make_package
 from ..package.drawing import drawing_of
 from ..package.output import write_output
 from ..progress import Stages
-from ..quantize.calibration import Samples, random_samples, read_samples
+from ..quantize.calibration import Samples, samples_for
 from ..quantize.float_model import FloatModel, is_float_model, open_float_model
 from ..quantize.quantizer import calibration_of, quantize_model
 from ..samples import hit_share
@@ -148,8 +148,7 @@ class Build:
         """Samples of the float model."""
         if self.float_model is None:
             return None
-        data = self.wanted.data
-        return random_samples(self.float_model) if data is None else read_samples(data, self.float_model)
+        return samples_for(self.float_model, self.wanted.data)
 
     @property
     def source(self) -> str:
@@ -256,12 +255,8 @@ class Build:
             wanted.out.mkdir(parents=True, exist_ok=True)
             write_file(wanted.out / self.quantized_file, made.content)
             self._kept.save()
-            if made.hardware.reasons:
-                raise InputError(
-                    f"{wanted.source} cannot be one network in hardware: {'; '.join(made.hardware.reasons)}. Change "
-                    f"the model, or build its largest part: systoliq partition {wanted.out / self.quantized_file} "
-                    "--out DIR"
-                )
+            partition = f"systoliq partition {wanted.out / self.quantized_file} --out DIR"
+            made.check_hardware(wanted.source, f". Change the model, or build its largest part: {partition}")
             accuracy = None if made.accuracy is None else made.accuracy.as_json()
             return {"calibration": made.calibration, "random": made.random, "accuracy": accuracy,
                     "hardware": made.hardware.whole}  # fmt: skip

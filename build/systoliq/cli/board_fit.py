@@ -81,7 +81,7 @@ def board_fit(source: str, data: Path | None, **quantize: Any) -> int:
 
 def _quantized(source: str, data: Path | None, folder: Path, stages: Stages, options: dict[str, Any]) -> str:
     """Return `source`, or the file in `folder` with the quantized model if it is a float model."""
-    from ..quantize.calibration import random_samples, read_samples
+    from ..quantize.calibration import samples_for
     from ..quantize.float_model import is_float_model, open_float_model
     from ..quantize.quantizer import quantize_model
 
@@ -90,14 +90,13 @@ def _quantized(source: str, data: Path | None, folder: Path, stages: Stages, opt
             raise InputError(f"data cannot be used with {source}: only a float model is quantized")
         return source
     opened = open_float_model(Path(source), dict(options["shapes"]))
-    samples = random_samples(opened) if data is None else read_samples(data, opened)
+    samples = samples_for(opened, data)
     with stages.stage(f"quantize {source}") as detail:
         made = quantize_model(
             opened, samples, calibration=options["calibration"], weight_bits=int(options["weight_bits"]),
             power_of_two=options["power_of_two"], calibration_samples=options["calibrate_with"], progress=detail,
         )  # fmt: skip
-    if made.hardware.reasons:
-        raise InputError(f"{source} cannot be one network in hardware: {'; '.join(made.hardware.reasons)}")
+    made.check_hardware(source)
     path = folder / f"{Path(source).stem}_int8.onnx"
     path.write_bytes(made.content)
     return str(path)

@@ -68,7 +68,7 @@ def quantize(
     power_of_two: bool, shapes: tuple[tuple[str, tuple[int, ...]], ...],
 ) -> int:  # fmt: skip
     """See `help`."""
-    from ..quantize.calibration import random_samples, read_samples
+    from ..quantize.calibration import samples_for
     from ..quantize.float_model import open_float_model
     from ..quantize.quantizer import quantize_model
 
@@ -78,7 +78,7 @@ def quantize(
         raise InputError(f"out must be another file than the float model {model}")
     check_file("out", out)
     opened = open_float_model(model, dict(shapes))
-    samples = random_samples(opened) if data is None else read_samples(data, opened)
+    samples = samples_for(opened, data)
     with Stages().stage(f"quantize {model}") as detail:
         made = quantize_model(
             opened, samples, calibration=calibration, weight_bits=int(weight_bits), power_of_two=power_of_two,

@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..samples import ONE_INPUT, check_labels
 from .float_model import FloatInput, FloatModel
 
-__all__ = ["Samples", "batches", "random_samples", "read_samples"]
+__all__ = ["Samples", "batches", "random_samples", "read_samples", "samples_for"]
 
 _RANDOM = 64  # samples
 _SEED = 0
@@ -47,6 +47,11 @@ class Samples:
         inputs = {name: array[:count] for name, array in self.inputs.items()}
         labels = None if self.labels is None else self.labels[:count]
         return Samples(inputs=inputs, labels=labels, path=self.path)
+
+
+def samples_for(model: FloatModel, path: Path | None) -> Samples:
+    """Return the samples in the archive `path`, or random numbers if `path` is None."""
+    return random_samples(model) if path is None else read_samples(path, model)
 
 
 def random_samples(model: FloatModel) -> Samples:

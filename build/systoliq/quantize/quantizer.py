@@ -42,6 +42,12 @@ class Quantized:
     accuracy: Accuracy | None
     hardware: HardwareCheck
 
+    def check_hardware(self, source: str, advice: str = "") -> None:
+        """Raise InputError with the reasons and `advice` if the model of `source` is not one network in hardware."""
+        if self.hardware.reasons:
+            reasons = "; ".join(self.hardware.reasons)
+            raise InputError(f"{source} cannot be one network in hardware: {reasons}{advice}")
+
 
 def quantize_model(
     model: FloatModel,

@@ -95,11 +95,11 @@ def _stage(name: str) -> int:
 
 
 def floorplan_line(plan: Mapping[str, str]) -> str:
-    """Return `plan` in words."""
+    """Return what `plan` places, and how."""
     memories = sum("EBR" in site for site in plan.values())
     if not memories:
-        return f"{len(plan)} multipliers, columns of the array side by side"
-    return f"{len(plan) - memories} multipliers and {memories} memory blocks, stages side by side"
+        return f"{len(plan)} multipliers, the columns of the array are strips from left to right"
+    return f"{len(plan) - memories} multipliers and {memories} memory blocks, the stages are strips from left to right"
 
 
 def floorplan_script(plan: dict[str, str]) -> str:
