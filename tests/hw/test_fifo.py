@@ -10,8 +10,8 @@ from amaranth.hdl import unsigned
 
 from systoliq.hw.fifo import Fifo
 
-from ..bench import receive, send, simulate
-from . import stage_bench as bench
+from .bench import receive, send, simulate
+from .network import stage_bench as bench
 
 
 @pytest.mark.parametrize(("comes", "goes"), bench.PACES)
