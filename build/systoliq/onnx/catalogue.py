@@ -90,15 +90,15 @@ _MATRIX = (
     Operator("Gemm", inputs=_FLOAT, work=Work.MATRIX, layer=dequantized, network=dense, by_row=True),
     Operator(
         "QLinearMatMul", inputs=(*_A, *_B, *_Y), work=Work.MATRIX,
-        layer=rescaled, network=dense_operator, engine=True,
+        layer=rescaled, network=dense_operator, engine=True, by_row=True,
     ),
     Operator(  # as onnxruntime's quantizer writes float8
         "QLinearMatMul", _MICROSOFT, like="QLinearMatMul", inputs=(*_A, *_B, *_Y), least=8, work=Work.MATRIX,
-        layer=rescaled, network=dense_operator, engine=True,
+        layer=rescaled, network=dense_operator, engine=True, by_row=True,
     ),
     Operator(
         "QGemm", _MICROSOFT, like="Gemm", inputs=(*_A, *_B, "bias", *_Y), least=6, work=Work.MATRIX,
-        layer=rescaled, network=dense_operator, engine=True,
+        layer=rescaled, network=dense_operator, engine=True, by_row=True,
     ),
     Operator("MatMulInteger", inputs=_SUMS, work=Work.MATRIX, layer=matmul_integer, network=_DYNAMIC, engine=True),
     Operator(
@@ -144,20 +144,32 @@ _PAIRS = (
     Operator("Div", network=div, by_row=True),
     Operator("Min", network=extremum),
     Operator("Max", network=extremum),
-    Operator("QLinearAdd", _MICROSOFT, like="Add", inputs=(*_A, *_B, *_Y), least=7, network=qlinear_add),
-    Operator("QLinearMul", _MICROSOFT, like="Mul", inputs=(*_A, *_B, *_Y), least=7, network=qlinear_mul),
+    Operator("QLinearAdd", _MICROSOFT, like="Add", inputs=(*_A, *_B, *_Y), least=7, network=qlinear_add, by_row=True),
+    Operator("QLinearMul", _MICROSOFT, like="Mul", inputs=(*_A, *_B, *_Y), least=7, network=qlinear_mul, by_row=True),
 )
 
 _FUNCTIONS = (
     *(Operator(name, network=function, by_row=True) for name in FUNCTIONS),
     Operator("PRelu", network=prelu),
     Operator("BatchNormalization", network=batch_normalization),
-    Operator("QLinearSigmoid", _MICROSOFT, like="Identity", inputs=(*_A, *_Y), least=4, network=qlinear_function),
-    Operator("QLinearLeakyRelu", _MICROSOFT, like="Identity", inputs=(*_A, *_Y), least=4, network=qlinear_function),
+    Operator(
+        "QLinearSigmoid", _MICROSOFT, like="Identity", inputs=(*_A, *_Y), least=4, network=qlinear_function, by_row=True
+    ),
+    Operator(
+        "QLinearLeakyRelu",
+        _MICROSOFT,
+        like="Identity",
+        inputs=(*_A, *_Y),
+        least=4,
+        network=qlinear_function,
+        by_row=True,
+    ),
     Operator("LayerNormalization", network=layer_normalization, by_row=True),
     Operator("InstanceNormalization", network=instance_normalization),
     Operator("Softmax", network=softmax, by_row=True),
-    Operator("QLinearSoftmax", _MICROSOFT, like="Identity", inputs=(*_A, *_Y), least=5, network=qlinear_softmax),
+    Operator(
+        "QLinearSoftmax", _MICROSOFT, like="Identity", inputs=(*_A, *_Y), least=5, network=qlinear_softmax, by_row=True
+    ),
 )
 
 _POOLS = (

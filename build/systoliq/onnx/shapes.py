@@ -22,18 +22,43 @@ _GEMM_INPUTS = 8  # of a QGemm whose result is quantized; of others it is float
 
 def with_shapes(model: ModelProto, operators: Operators) -> ModelProto:
     """Return `model` with inferred shapes, with operators as `operators` say; raise what the onnx library raises."""
-    onnx = need("onnx", "onnx", "reading ONNX models", extra="onnx")
-    if not any(_is_other(node, operators) for node in all_nodes(model.graph.node)):
-        found: ModelProto = onnx.shape_inference.infer_shapes(model, data_prop=True)
-        return found
     alike: ModelProto = type(model).FromString(model.SerializeToString())
     for node in all_nodes(alike.graph.node):
         if _is_other(node, operators):
             _replace(node, operators)
-    known: ModelProto = onnx.shape_inference.infer_shapes(alike, data_prop=True)
+    known = _inferred(alike)
+    while _state_shapes(alike, known):
+        known = _inferred(alike)
     del known.graph.node[:]
     known.graph.node.extend(model.graph.node)
     return known
+
+
+def _inferred(model: ModelProto) -> ModelProto:
+    onnx = need("onnx", "onnx", "reading ONNX models", extra="onnx")
+    known: ModelProto = onnx.shape_inference.infer_shapes(model, data_prop=True)
+    return known
+
+
+def _state_shapes(model: ModelProto, known: ModelProto) -> bool:
+    """Make constants in `model` of the Shape nodes whose inputs have numbers for all dimensions in `known`, if a
+    Reshape has no shape there: the library does not follow a shape through DequantizeLinear. Return whether any were.
+    """
+    from onnx import helper
+
+    infos = {info.name: info.type.tensor_type for info in (*known.graph.value_info, *known.graph.input)}
+    shapes = {name: [dim.dim_value for dim in kind.shape.dim] for name, kind in infos.items() if kind.HasField("shape")}
+    if all(shapes.get(node.output[0]) for node in known.graph.node if node.op_type == "Reshape"):
+        return False
+    stated = False
+    for node in model.graph.node:
+        if node.op_type == "Shape" and not node.domain and all(sizes := shapes.get(node.input[0], [0])):
+            ends = {each.name: each.i for each in node.attribute}
+            part = sizes[ends.get("start", 0) : ends.get("end", len(sizes))]
+            constant = helper.make_node("Constant", [], list(node.output), name=node.name, value_ints=part)
+            node.CopyFrom(constant)
+            stated = True
+    return stated
 
 
 def _is_other(node: NodeProto, operators: Operators) -> bool:

@@ -26,6 +26,10 @@ CASES = {
     "operators between": f"""t = Reshape(fa, rows) {PRODUCT} fc = DequantizeLinear(bias, ys, yz) k = Add(fb, fc)
         c = QuantizeLinear(k, ys, yz) fd = DequantizeLinear(c, ys, yz) r = Reshape(fd, whole)
         y = QuantizeLinear(r, ys, yz)""",
+    "QOperator": """t = Reshape(a, rows) b = com.microsoft.QGemm(t, as, az, W, ws, wz, , ys, yz)
+        c = com.microsoft.QLinearSigmoid(b, ys, yz, ys, yz)
+        d = com.microsoft.QLinearAdd(c, ys, yz, bias, ys, yz, ys, yz)
+        e = com.microsoft.QLinearMul(b, ys, yz, d, ys, yz, ys, yz) y = Reshape(e, back)""",
     "at the end": f"t = Reshape(fa, rows) {PRODUCT} k = Sigmoid(fb) y = QuantizeLinear(k, as, yz)",
 }
 

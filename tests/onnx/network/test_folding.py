@@ -20,7 +20,8 @@ CONSTANTS = {
     "Wpart": _rng.integers(-127, 128, (2, 3, 3, 3)).astype(np.int8),
     "Wflat": _rng.integers(-127, 128, 108).astype(np.int8),
     "real": _rng.normal(0, 0.1, 4).astype(np.float32), "low": np.int8(-7), "high": np.int8(7), "four": np.int64([4]),
-    "three": np.int64([3, 3, 3]), "zero": np.int64([0]), "zero0": np.int64(0), "minus": np.int64([-1]),
+    "three": np.int64([3, 3, 3]), "zero": np.int64([0]), "rows": np.int64([0, 2, -1]), "zero0": np.int64(0),
+    "minus": np.int64([-1]),
     "one": np.int64([1]), "places": np.int64([3, 0, 2, 1]), "two": np.float32(2), "lowf": np.float32(-0.3),
     "highf": np.float32(0.4), "many": np.int64([1 << 20, 1 << 20]), "huge": np.float32(3e9),
 }  # fmt: skip
@@ -54,6 +55,11 @@ CASES = {
         fw = DequantizeLinear(W, ws, wz)
         h = Conv<pads = [1, 1, 1, 1]>(fx, fw) fy = DequantizeLinear(y0, os, k) y = QuantizeLinear(fy, s, z)""",
     "Where": f"e = Greater(Wf, lowf) c = Where(e, Wf, lowf) w = QuantizeLinear(c, ws, wz) {DQ_W} {CONV}",
+    "as InstanceNormalization finds it": """fw = DequantizeLinear(W, ws, wz) h0 = Conv<pads = [1, 1, 1, 1]>(fx, fw)
+        q = QuantizeLinear(h0, os, z) f = DequantizeLinear(q, os, z) n = Shape(f) r = Reshape(f, rows)
+        rq = QuantizeLinear(r, os, z) fr = DequantizeLinear(rq, os, z) h1 = Reshape(fr, n)
+        q1 = QuantizeLinear(h1, os, z) f1 = DequantizeLinear(q1, os, z) n1 = Shape(f1) r1 = Reshape(f1, rows)
+        h = Reshape(r1, n1) y = QuantizeLinear(h, os, z)""",
     "flattened by its own shape": """fw = DequantizeLinear(W, ws, wz) h0 = Conv<pads = [1, 1, 1, 1]>(fx, fw)
         q = QuantizeLinear(h0, os, z) f = DequantizeLinear(q, os, z) n = Shape(h0)
         b = Gather(n, zero0) b1 = Unsqueeze(b, zero) t = Concat<axis = 0>(b1, minus) h = Reshape(f, t)
