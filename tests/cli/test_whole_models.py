@@ -85,7 +85,7 @@ REFUSED = {
         "float[3, 1, 4] x", Y,
         ("l, k = LSTM<hidden_size = 4>(x, lw, lw) q = Squeeze(k, zero) a = QuantizeLinear(q, s, z) "
         f"h = DequantizeLinear(a, s, z) {GEMM}"),
-        f"LSTM 'l': the operator LSTM {UNREAD}",
+        "LSTM 'l': a recurrent layer keeps a state from one step to the next",
     ),
     "dynamic quantization of two layers": (
         "float[1, 4] x", "float[1, 4] y",

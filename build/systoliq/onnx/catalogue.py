@@ -26,7 +26,7 @@ from .network.pools import (
 from .network.rowwise import instance_normalization, layer_normalization, qlinear_softmax, softmax
 from .network.sums import conv, dense, dense_operator, qlinear_conv
 from .network.transposed import conv_transpose
-from .node import MOVES
+from .node import MOVES, RECURRENT
 from .operator import Operator, Operators, Work
 from .summed import dynamic_quantize_matmul, matmul_integer, matmul_integer_to_float
 
@@ -54,6 +54,10 @@ _ATTENTION = (
 _MASKED = (
     "elements cannot be replaced under a condition, such as an attention mask's: export the model for sequences of one "
     "length, without a mask"
+)
+_RECURRENT = (
+    "a recurrent layer keeps a state from one step to the next, which networks do not have: build the part without it "
+    "by systoliq partition, or train convolutions over time (TCN) instead"
 )
 _FUSED_NORM = "an addition and its normalization must be two nodes: quantize the model before an optimizer fuses them"
 _DYNAMIC = (
@@ -205,7 +209,8 @@ _MOVES = (
 
 _UNCOUNTED = (
     Operator("DynamicQuantizeLSTM", _MICROSOFT, work=Work.OTHER, network=_DYNAMIC),
-    *(Operator(name, work=Work.OTHER) for name in ("Einsum", "RNN", "GRU", "LSTM")),
+    Operator("Einsum", work=Work.OTHER),
+    *(Operator(name, work=Work.OTHER, network=_RECURRENT) for name in RECURRENT),
     *(Operator(name, _MICROSOFT, work=Work.OTHER) for name in ("QOrderedMatMul", "MoE", "QMoE")),
     Operator("Attention", work=Work.OTHER, network=_ATTENTION),
     *(Operator(name, _MICROSOFT, work=Work.OTHER, network=_ATTENTION) for name in (

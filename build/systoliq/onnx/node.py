@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOVES",
+    "RECURRENT",
     "BetweenMultiplesError",
     "Given",
     "NotTakenError",
@@ -38,6 +39,8 @@ Given = Mapping[str, str]
 
 # Operators that move elements and change none: they may stand between a tensor and its Q or DQ.
 MOVES = ("Identity", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze")
+# Layers with a state that goes from step to step.
+RECURRENT = ("RNN", "GRU", "LSTM")
 
 
 class NotTakenError(Exception):

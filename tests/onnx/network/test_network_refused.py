@@ -20,6 +20,7 @@ CONSTANTS: dict[str, Any] = {
     "wide": np.ones((4, 4, 7, 1), np.int8), "d": np.ones((4, 4), np.int8), "real": np.ones(4, np.float32),
     "sizes": np.array([1, 4, 10, 10]), "flat": np.array([4, -1]), "two": np.float32(2), "minus": np.float32(-1),
     "negative": np.float32(-0.1), "short": np.ones((4, 4), np.int16), "j": np.int16(0),
+    "gates": np.ones((1, 12, 4), np.float32), "axes": np.array([1]),
     "bias": np.array([1, 2, 3, 0.05], np.float32), "far": np.array([1, 1, 1, 3e38], np.float32),
 }  # fmt: skip
 IMAGE = "uint8[1, 4, 5, 5]"
@@ -66,6 +67,12 @@ REFUSED = {
         f"{ROW} a",
         f"{A} {D} m = Greater(fa, two) t = Where(m, fa, two) b = QuantizeLinear(t, s, z) {LAST}",
         "Where 't': elements cannot be replaced under a condition, such as an attention mask's: export the model for",
+    ),
+    "a recurrent layer, not the Transpose that its tool puts before it": (
+        "float[1, 3, 4] x",
+        "k = Transpose<perm = [1, 0, 2]>(x) t = GRU<hidden_size = 4>(k, gates, gates) e = Squeeze(t, axes) "
+        f"b = QuantizeLinear(e, s, z) {D} {LAST}",
+        "a network: GRU 't': a recurrent layer keeps a state from one step to the next, which networks do not have",
     ),
     "another domain": (
         f"{ROW} a",

@@ -12,12 +12,12 @@ import numpy as np
 from systoliq.golden.network import Concatenation, LinearResize, Move, Node, Reshape, Tensor, Transpose
 from systoliq.golden.network.moves import Movement, moved_shape
 
-from ..node import NotTakenError, attribute
+from ..node import RECURRENT, NotTakenError, attribute, is_operator, label
 from .flat import is_flat
 from .picks import PICKS, split_gathers
 from .pools import on_integers
 from .quantizers import constant_tensor, named, numbers_of, operand, result
-from .reader import Reader
+from .reader import Reader, UnknownInputError
 from .resize import is_linear, linear_of, nearest_of
 from .values import Constant, Given, Make, Pending, Real, Result, Value
 
@@ -132,7 +132,11 @@ def _movement(reader: Reader, node: NodeProto, shape: tuple[int, ...]) -> Moveme
     """
     graph, kind = reader.graph, node.op_type
     if kind == "Transpose":
-        return Transpose(_batch_first(tuple(attribute(node, "perm", range(len(shape))[::-1])), shape))
+        perm = _batch_first(tuple(attribute(node, "perm", range(len(shape))[::-1])), shape)
+        users = graph.consumers(node.output[0])
+        if perm[0] and users and all(is_operator(user, *RECURRENT) for user in users):
+            raise UnknownInputError(f"its result goes to {label(users[0])}, which is not taken")
+        return Transpose(perm)
     if kind == "Resize":
         return nearest_of(graph, node, shape)
     if kind in PICKS:

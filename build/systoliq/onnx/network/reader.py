@@ -27,7 +27,7 @@ Handler = Callable[["Reader", "NodeProto"], Value]
 
 
 class UnknownInputError(NotTakenError):
-    """A node is not taken because another one before it is not, or an input has no shape."""
+    """A node is not taken because another one beside it is not, or an input has no shape."""
 
 
 class Reader:
