@@ -62,6 +62,22 @@ def test_networks_with_constants():
     assert bench.Bench(assembly.pipeline).simulate({"given": given, "wanted": wanted}) == expected
 
 
+@pytest.mark.parametrize("case", ["a factor, first", "a part, last"])
+def test_an_image_ends_once_whatever_a_constant_repeats(case):
+    """The constant is stored once, so it begins again within the image."""
+    net = small.Builder((2, 3, 4))
+    x = net.table()
+    if case == "a part, last":
+        net.concat(x, x.replace(name="c", shape=(1, 4, 3, 4), value=np.full((1, 4, 3, 4), 7, x.format.dtype)))
+    else:
+        net.multiply(x.replace(name="c", shape=(1,), value=np.full(1, 7, x.format.dtype)), x)
+    whole = net.network()
+    assembly = small.assembled(whole)
+    given, expected = small.traffic(assembly, whole, 2, 0)
+    wanted = {port: len(words) for port, words in expected.items()}
+    assert bench.Bench(assembly.pipeline).simulate({"given": given, "wanted": wanted}) == expected
+
+
 def test_single_pixel():
     shapes = (1, 4, 2, 3), (1, 4, 1, 1)
     for a, b in (shapes, shapes[::-1], (shapes[0],) * 2, (shapes[1],) * 2):

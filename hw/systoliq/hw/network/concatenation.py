@@ -12,7 +12,7 @@ from amaranth.lib.wiring import In, Out
 
 from systoliq.golden.formats import IntFormat
 
-from ..counter import count
+from ..counter import Count, count
 from ..delay import delay
 from ..fifo import Fifo
 from ..hierarchy import place
@@ -28,19 +28,21 @@ __all__ = ["Concatenation", "Part"]
 
 class Part(NamedTuple):
     """One input: its format, its number of ``beats`` per turn, and its table of 256 entries; None leaves codes
-    unchanged.
+    unchanged. A constant's ``last`` ends no image.
     """
 
     form: IntFormat
     beats: int
     entries: Sequence[int] | None
+    is_constant: bool = False
 
 
 class Concatenation(wiring.Component):
     """``i_0``, ``i_1``, ... in turn (``i`` where it is one), each of ``parts`` for its beats of ``lanes`` elements.
 
     Entries are codes of ``output``, in the order of the part's codes from the least. All tables lie in one memory for
-    each lane; there is none where no part needs a table. A beat a cycle; ``last`` is the last part's.
+    each lane; there is none where no part needs a table. A beat a cycle; ``last`` is that of the
+    last part that is not constant, and comes with the last beat of the turn.
     """
 
     def __init__(self, parts: Sequence[Part], output: IntFormat, *, lanes: int, cells: str, kind: str) -> None:
@@ -81,6 +83,8 @@ class Concatenation(wiring.Component):
         offered = stream.Signature(self.o.payload.shape()).create(path=("offered",))
         word, last = Value.cast(offered.payload.data), offered.payload.last
         turn = Signal(range(len(self.parts)))
+        final = len(self.parts) - 1
+        ending = max((at for at, part in enumerate(self.parts) if not part.is_constant), default=final)
         with m.Switch(turn):
             for index, name in enumerate(self._names):
                 source = getattr(self, name)
@@ -88,13 +92,18 @@ class Concatenation(wiring.Component):
                     m.d.comb += [
                         offered.valid.eq(source.valid),
                         word.eq(Value.cast(source.payload.data)),
-                        last.eq(source.payload.last if index == len(self.parts) - 1 else 0),
+                        last.eq(source.payload.last if index == ending == final else 0),
                         source.ready.eq(offered.ready),
                     ]
         latency = self.roms[0].latency if self.roms else 0
         result = Signal.like(Value.cast(self.fifo.i.payload))
         enters = credit_pipeline(m, platform, [offered], self.fifo, result, latency=latency)
-        self._take_turns(m, turn, enters)
+        at = self._take_turns(m, turn, enters)
+        if ending < final:
+            ends = Signal()
+            with m.If(enters & (turn == ending)):
+                m.d.sync += ends.eq(getattr(self, self._names[ending]).payload.last)
+            m.d.comb += last.eq(ends & at.last)
         m.d.comb += result[-1].eq(delay(m, last, latency, name="last"))
         for lane in range(self.lanes):
             byte = slice(8 * lane, 8 * lane + 8)
@@ -107,8 +116,8 @@ class Concatenation(wiring.Component):
         wiring.connect(m, self.fifo.o, wiring.flipped(self.o))
         return m
 
-    def _take_turns(self, m: Module, turn: Signal, enters: Value) -> None:
-        """The next part's turn after the last beat of each."""
+    def _take_turns(self, m: Module, turn: Signal, enters: Value) -> Count:
+        """The next part's turn after the last beat of each; return the counter of the beats of all."""
         total = sum(part.beats for part in self.parts)
         at = count(m, total, when=enters, name="at")
         end = 0
@@ -117,6 +126,7 @@ class Concatenation(wiring.Component):
                 end += part.beats
                 with m.Case(end - 1):
                     m.d.sync += turn.eq((index + 1) % len(self.parts))
+        return at
 
 
 def _page(part: Part) -> list[int]:

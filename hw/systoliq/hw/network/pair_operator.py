@@ -57,7 +57,9 @@ class PairOperator(Operator[N_co]):
         index, node = self.single_pixel, self.node
         kind = recipe.kind if index is None else "join"
         lanes = [lane(f"{kind}_lane") for _ in range(recipe.lanes(self.common_channels))]
-        core = Pairwise(lanes, node.inputs[0].format, node.output.format, cells=recipe.cells, kind=kind)
+        formats = node.inputs[0].format, node.output.format
+        ending = int(node.inputs[0].value is not None)
+        core = Pairwise(lanes, *formats, ending=ending, cells=recipe.cells, kind=kind)
         if index is None:
             return core
         beats = node.output.channels // len(lanes)

@@ -26,9 +26,9 @@ __all__ = ["Pairwise"]
 
 class Pairwise(wiring.Component):
     """Results of ``lanes`` for ``i_0`` and ``i_1``, a beat of ``lanes`` codes of ``operand`` per cycle; ``last`` of
-    both.
+    the input ``ending``.
 
-    The lanes are alike, and give codes of ``output``.
+    The lanes are alike, and give codes of ``output``. A constant has a ``last`` of its own, which ends no image.
     """
 
     def __init__(
@@ -37,10 +37,12 @@ class Pairwise(wiring.Component):
         operand: IntFormat,
         output: IntFormat,
         *,
+        ending: int = 0,
         cells: str,
         kind: str,
     ) -> None:
         self.lanes = list(lanes)
+        self.ending = ending
         self.latency = lanes[0].latency
         self.kind = kind
         given, made = (y_beat(operand_shape(form), len(lanes)) for form in (operand, output))
@@ -61,7 +63,7 @@ class Pairwise(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         sources = [wiring.flipped(self.i_0), wiring.flipped(self.i_1)]
-        last = delay(m, self.i_0.payload.last, self.latency, name="last")
+        last = delay(m, sources[self.ending].payload.last, self.latency, name="last")
         result = Signal.like(Value.cast(self.fifo.i.payload))
         credit_pipeline(m, platform, sources, self.fifo, result, latency=self.latency)
         m.d.comb += result[-1].eq(last)

@@ -38,7 +38,12 @@ class ConcatenationOperator(Operator[network.Concatenation]):
         node = self.node
         lanes = recipe.lanes(self.common_channels)
         parts = [
-            Part(tensor.format, self._elements(tensor) // lanes, None if entries is None else entries.tolist())
+            Part(
+                tensor.format,
+                self._elements(tensor) // lanes,
+                None if entries is None else entries.tolist(),
+                is_constant=tensor.value is not None,
+            )
             for tensor, entries in zip(node.inputs, node.tables, strict=True)
         ]
         return Concatenation(parts, node.output.format, lanes=lanes, cells=recipe.cells, kind=recipe.kind)
