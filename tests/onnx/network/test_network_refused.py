@@ -29,6 +29,7 @@ Q = "y = QuantizeLinear(f, s, z)"
 A = "fa = DequantizeLinear(a, s, z)"
 W = "fw = DequantizeLinear(w, s, i)"
 D = "fd = DequantizeLinear(d, s, i)"
+GRU = "k = Transpose<perm = [1, 0, 2]>(x) t = GRU<hidden_size = 4>(k, gates, gates) e = Squeeze(t, axes)"
 
 LAST = "fb = DequantizeLinear(b, s, z) g = MatMul(fb, fd) y = QuantizeLinear(g, s, z)"
 RESIZE = (
@@ -70,8 +71,7 @@ REFUSED = {
     ),
     "a recurrent layer, not the Transpose that its tool puts before it": (
         "float[1, 3, 4] x",
-        "k = Transpose<perm = [1, 0, 2]>(x) t = GRU<hidden_size = 4>(k, gates, gates) e = Squeeze(t, axes) "
-        f"b = QuantizeLinear(e, s, z) {D} {LAST}",
+        f"{GRU} b = QuantizeLinear(e, s, z) {D} {LAST}",
         "a network: GRU 't': a recurrent layer keeps a state from one step to the next, which networks do not have",
     ),
     "another domain": (
