@@ -11,7 +11,7 @@ import pytest
 from systoliq.golden.network import Convolution
 from systoliq.onnx import Model, read_network
 
-from .oracle import session, write
+from .oracle import check, session, write
 
 CONV = "fa = DequantizeLinear(a, as, az) fw = DequantizeLinear<axis = 0>(w, ws, wz)"
 BIAS = "fb = DequantizeLinear<axis = 0>(b, bs, bz) f = Conv<group = GROUPS, pads = [1, 1, 1, 1]>(fa, fw, fb)"
@@ -111,3 +111,18 @@ def test_refused_by_name(changes, reason, tmp_path):
     path = model_of(tmp_path, BODIES["BatchNormalization"], "int8", held, 1, 4)
     problems = Model.open(path).reading.problems
     assert any(reason in problem for problem in problems), problems
+
+
+def test_slopes_with_a_scale_for_each_channel(tmp_path):
+    """All 256 integers of each channel."""
+    constants = {
+        "s": np.float32(0.1), "z": np.uint8(128), "w": np.array([50, -7, 127, 3], np.int8).reshape(4, 1, 1),
+        "ws": np.array([0.011, 0.007, 0.003, 0.02], np.float32), "wz": np.zeros(4, np.int8), "ys": np.float32(0.0731),
+    }  # fmt: skip
+    text = """g (uint8[1, 4, 16, 16] a) => (uint8[1, 4, 16, 16] y) {
+        fa = DequantizeLinear(a, s, z) p = DequantizeLinear<axis = 0>(w, ws, wz) f = PRelu(fa, p)
+        y = QuantizeLinear(f, ys, z) }"""
+    path = write(tmp_path / "model.onnx", text, constants)
+    every = np.broadcast_to(np.arange(256, dtype=np.uint8).reshape(1, 1, 16, 16), (1, 4, 16, 16))
+    compared, _ = check(path, read_network(path), {"a": every})
+    assert compared >= every.size

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from systoliq.golden.network import Move, Node, Reshape, Table, Tensor, functions
 from systoliq.golden.network.table import Function
 
+from ..constants import dequantized_constant
 from ..graph import Graph
 from ..node import NotTakenError, attribute, is_operator
 from ..quantized import parameters_of
@@ -226,14 +227,13 @@ def real_constant(graph: Graph, name: str, role: str) -> npt.NDArray[np.float32]
 
 
 def given_constant(graph: Graph, name: str, role: str) -> npt.NDArray[Any]:
-    """The constant `name`, directly or through a DequantizeLinear of one scale."""
+    """The constant `name`, directly or through a DequantizeLinear of one scale or one per channel."""
     node = graph.producer(name)
     if node is None or not is_operator(node, "DequantizeLinear"):
         return graph.constant(name, role)
     stored = graph.constant(node.input[0], role)
     found = parameters_of(graph, node, role, stored.dtype)
-    centred = stored.astype(np.int64) - found.zero_point.astype(np.int64)
-    return np.asarray(centred.astype(np.float32) * found.scale)
+    return dequantized_constant(node, role, stored, found.scale, found.zero_point)
 
 
 def _exchanged(compute: Callable[[Any, Any], Any], number: Any, x: Any) -> Any:
