@@ -203,7 +203,7 @@ REFUSED = {
     "sixteen bits": (
         "float[1, 4] x",
         "a = QuantizeLinear(x, s, h) f = DequantizeLinear(a, s, h) y = QuantizeLinear(f, s, z)",
-        "QuantizeLinear 'a': 'a' must be of int8 or uint8, not of uint16",
+        "QuantizeLinear 'a': 'a' must be of int8 or uint8, not of uint16: quantize activations to 8 bits",
     ),
     "scales": (
         f"{IMAGE} a",

@@ -232,8 +232,8 @@ def _refuse_ties(node: NodeProto, x: Tensor, y: Tensor) -> None:
         raise NotTakenError(
             f"the scales around {label(node)} must leave few means of {pixels} pixels half-way between two results, "
             f"where onnxruntime's float32 sum decides, not {float(x.scale):.9g} before and {float(y.scale):.9g} after "
-            f"it, for which {np.count_nonzero(ties)} of {len(ties)} sums are; use GlobalAveragePool instead, which is "
-            "exact for all scales"
+            f"it, for which {np.count_nonzero(ties)} of {len(ties)} sums are; other scales may help, and over rows "
+            "and columns GlobalAveragePool is exact for all"
         )
 
 

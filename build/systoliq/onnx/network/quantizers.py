@@ -57,7 +57,8 @@ def tensor_of(name: str, shape: tuple[int, ...], scale: npt.NDArray[Any], zero_p
     if scale.size != 1 or zero_point.size != 1:
         raise NotTakenError(f"{name!r} must have one scale and zero point, not of shape {list(scale.shape)}")
     if zero_point.dtype.name not in ("int8", "uint8"):
-        raise NotTakenError(f"{name!r} must be of int8 or uint8, not of {zero_point.dtype.name}")
+        given = zero_point.dtype.name
+        raise NotTakenError(f"{name!r} must be of int8 or uint8, not of {given}: quantize activations to 8 bits")
     return Tensor(
         name=name,
         shape=shape,
