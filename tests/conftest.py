@@ -53,20 +53,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Where a test replaces parts of systoliq, neither it nor a later test gets an emission of before.
-
-    Designs of unmarked tests are compiled without optimization, which takes half the time; runs of slow ones are long.
-    """
+    """Designs of unmarked tests are compiled without optimization: half the time. Runs of slow ones are long."""
     verilator.BENCH_FLAGS = verilator.DESIGN_FLAGS if item.get_closest_marker("slow") else prepare.QUICK_FLAGS
     looks = LOOPS_MATTER.intersection(item.path.parts) or item.get_closest_marker("slow")
     emissions.look_for_loops(bool(looks))
-    replaces = "monkeypatch" in getattr(item, "fixturenames", ())
-    if replaces:
-        emissions.forget()
-    result = yield
-    if replaces:
-        emissions.forget()
-    return result
+    return (yield)
 
 
 def pytest_collection_finish() -> None:

@@ -135,8 +135,26 @@ def test_another_design_is_elaborated(other):
 
 
 def test_hardware_that_a_test_replaces_is_elaborated(monkeypatch):
-    assert not emissions.kept
     text, _, _ = emit(5)
     monkeypatch.setattr(Adder, "elaborate", lambda self, platform: Module())
-    emissions.forget()
+    assert not emissions.kept
     assert emit(5)[0] != text
+    monkeypatch.undo()
+    assert emit(5)[::2] == (text, 1)
+
+
+def test_an_item_that_a_test_replaces_is_replaced_for_all_blocks(monkeypatch):
+    kinds = {Adder: 1}
+    for replace in (lambda: monkeypatch.setitem(kinds, Adder, 2), lambda: monkeypatch.delitem(kinds, Adder)):
+        emit(5)
+        replace()
+        assert emit(5)[2] == 1
+
+
+def test_blocks_are_kept_where_a_test_replaces_nothing(monkeypatch, tmp_path):
+    emit(5)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SOME_VARIABLE", "1")
+    assert emit(5)[2] == 0
+    monkeypatch.undo()
+    assert emit(5)[2] == 0

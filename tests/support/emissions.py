@@ -1,7 +1,8 @@
 """Blocks kept for a process: a block that was emitted before is not elaborated again, in whatever design it stands.
 
-What is kept is found by the name and by `configuration`, by which an `Emission` tells blocks apart. Tests that replace
-parts of systoliq by pytest's `monkeypatch` find nothing and leave nothing.
+What is kept is found by the name and by `configuration`, by which an `Emission` tells blocks apart. All of it is
+forgotten where pytest's `MonkeyPatch` replaces an attribute or an item, and where it puts it back. A variable of the
+environment or another working directory changes no block.
 
 Amaranth looks for combinational loops in each block that it converts, which takes a fifth of an emission. Tests of the
 hardware and of the record of emitted hardware look for them (see `look_for_loops`), and the others leave that out.
@@ -10,10 +11,14 @@ hardware and of the record of emitted hardware look for them (see `look_for_loop
 from __future__ import annotations
 
 import dataclasses
+import functools
+import os
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 from weakref import WeakKeyDictionary
 
+import pytest
 from amaranth.hdl import Instance, Shape, ShapeCastable, Value
 from amaranth.hdl._nir import Netlist
 from amaranth.lib import wiring
@@ -95,6 +100,27 @@ def keep() -> None:
     Emission._convert = convert_once  # type: ignore[method-assign]
     Emission.instance = recorded_instance  # type: ignore[method-assign]
     Netlist.check_comb_cycles = check_where_loops_matter
+    for name in ("setattr", "delattr", "setitem", "delitem", "undo"):
+        setattr(pytest.MonkeyPatch, name, forgetting(getattr(pytest.MonkeyPatch, name)))
+
+
+def forgetting(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The same method of `MonkeyPatch`; all blocks are forgotten if it replaces something or puts it back."""
+
+    @functools.wraps(method)
+    def wrapped(patch: pytest.MonkeyPatch, *arguments: Any, **options: Any) -> Any:
+        before = replaced(patch)
+        result = method(patch, *arguments, **options)
+        if replaced(patch) != before:
+            forget()
+        return result
+
+    return wrapped
+
+
+def replaced(patch: pytest.MonkeyPatch) -> int:
+    """How many attributes and items ``patch`` will put back, without those of the environment."""
+    return len(patch._setattr) + sum(each is not os.environ for each, _, _ in patch._setitem)
 
 
 def look_for_loops(matter: bool) -> None:
