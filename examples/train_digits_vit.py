@@ -103,7 +103,7 @@ class Tensor:
 
 
 def parameters(generator: np.random.Generator) -> dict[str, Tensor]:
-    """Weights by name, those of products [K, N]."""
+    """Weights by name; weights of products are [K, N]."""
     sizes = {"embed": (PIXELS, WIDTH), "classes": (WIDTH, CLASSES)}
     made = {
         "position": generator.normal(0, 0.1, (TOKENS, WIDTH)),

@@ -1,7 +1,7 @@
 """Draws drain.svg: the way of the sums of one tile through drain chain, lane and requantizer, cycle by cycle.
 
 `python docs/pictures/drain.py [DIR]`. Needs Icarus Verilog and matplotlib. A layer on a 2 x 2 array with one lane; all
-values are those of a trace of its simulated Verilog.
+values come from a trace of its simulated Verilog.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Draws near_tie.svg: where the float32 formula and exact rounding part, and what the hardware does.
 
 `python docs/pictures/near_tie.py [DIR]`. Needs matplotlib. The scale is that of docs/exactness.md, 0.3 as float32; all
-positions are exact fractions, and the outputs are those of the golden model.
+positions are exact fractions, and the outputs come from the golden model.
 """
 
 from __future__ import annotations

@@ -168,7 +168,7 @@ def test_too_many_images_are_refused_before_anything_is_emitted(tmp_path):
     np.savez(tmp_path / "x.npz", x=images())
     result = run(tmp_path, "--images", 13)
     assert result.exit_code == 2
-    assert "images must be 1 to 12, those of x.npz, not 13" in result.stderr
+    assert "images must be 1 to 12, the images of x.npz, not 13" in result.stderr
     assert not (tmp_path / "out/package").exists()
 
 

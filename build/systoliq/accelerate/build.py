@@ -215,7 +215,7 @@ class Build:
         """Images to simulate."""
         wanted, found = self.wanted, self.all_images
         if wanted.images is not None and not 1 <= wanted.images <= found.count:
-            raise InputError(f"images must be 1 to {found.count}, those of {found.origin}, not {wanted.images}")
+            raise InputError(f"images must be 1 to {found.count}, the images of {found.origin}, not {wanted.images}")
         return found.first(wanted.images or _IMAGES)
 
     # the steps

@@ -65,8 +65,8 @@ class Images:
 
 
 def images_of(source: str, design: Design, data: Path | None, samples: Samples | None) -> Images:
-    """Return images for `design`: the `samples` that calibrated it, those in the archive `data`, those of the preset
-    `source`, or random integers.
+    """Return images for `design`: the `samples` that calibrated it, the images in the archive `data`, the images of the
+    preset `source`, or random integers.
 
     Raises InputError for data that do not fit.
     """

@@ -31,8 +31,8 @@ _SHOWN = 10  # mismatches
     name="run",
     help="""Send rows, or images, to a board over its serial line, and compare every result with golden.
 
-SOURCE and its options are those of `systoliq bitstream`. Omit them if the bitstream or simulated board was made on this
-machine: the board identifies its design. Input and output are those of `systoliq simulate`. Broken frames are sent
+SOURCE and its options are the same as for `systoliq bitstream`. Omit them if the bitstream or simulated board was made
+on this machine: the board identifies its design. Input and output are as in `systoliq simulate`. Broken frames are sent
 again. Exit status is 1 if a result differs.
 
 \b

@@ -32,8 +32,8 @@ change:
 The operator runs in simulated Verilog, or on a board over its serial line. Each result is compared with golden. Running
 the model needs: pip install 'systoliq[deploy]'.
 
-FILE.onnx may also be a directory of systoliq partition. The hardware has the default options, or those of --package.
-A board must hold the bitstream of that package, as systoliq build makes it.
+FILE.onnx may also be a directory of systoliq partition. The hardware has the default options, or the options of
+--package. A board must hold the bitstream of that package, as systoliq build makes it.
 
 \b
 Examples
@@ -57,7 +57,7 @@ Examples
 @click.option("--baud", type=int, default=115200, show_default=True, metavar="N", help="Bits per second of the port.")
 @click.option(
     "--input", "input_", type=PATH, metavar="X.npz",
-    help="Run model_hw.onnx on these inputs and compare its outputs with those of FILE.onnx.",
+    help="Run model_hw.onnx on these inputs and compare its outputs with the outputs of FILE.onnx.",
 )  # fmt: skip
 @debug_option
 def deploy(model: Path, out: Path, package: Path | None, on: str, baud: int, input_: Path | None) -> int:

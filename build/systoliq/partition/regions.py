@@ -27,8 +27,8 @@ Nodes = npt.NDArray[np.bool_]
 class Region:
     """The nodes that compute the integer tensor `end` from the integer tensor `start` and constants alone.
 
-    `nodes` are places in the graph, in order. `multiply_accumulates` counts those of the nodes that the rest of the
-    model does not need as well.
+    `nodes` are places in the graph, in order. `multiply_accumulates` counts the operations of the nodes that the rest
+    of the model does not need as well.
     """
 
     start: str

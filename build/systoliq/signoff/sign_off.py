@@ -61,7 +61,7 @@ def sign_off(directory: Path, *, seconds: float, detail: Callable[[str], None]) 
 
 def _verified(files: PackageFiles) -> Row:
     """The row of the certificate, and of the comparison with a regenerated package."""
-    question = "numbers of the Verilog are those of the layer or network, and the package is what systoliq writes"
+    question = "the Verilog has the numbers of the layer or network, and the package is what systoliq writes"
     reasons, tried = [], "regenerated"
     try:
         report = verify_package(files.directory)

@@ -112,7 +112,7 @@ class _LayerNormalization:
                 yield f"the square of {element} is {word}, not {self.length} * {element}^2"
 
     def _gains(self) -> Iterator[str]:
-        """Channels whose gain or shift is another than those of the scales, or is not taken with its element."""
+        """Channels whose gain or shift does not follow from the scales, or is not taken with its element."""
         places = np.arange(self.length)
         held = self._cases({"element_ends": 1, "at": places})
         words = np.array(values_of(held, self.gain, self.length), dtype=object)

@@ -279,7 +279,7 @@ def windows_of(node: Mapping[str, Any], x: Integers, padding: int) -> Integers:
         )
     ]
     if len(places) != 2 or any(each.max() >= padded.shape[1 + axis] for axis, each in enumerate(places)):
-        raise UncomputedError("windows are not those of an image of two dimensions")
+        raise UncomputedError("windows are not windows of an image of two dimensions")
     rows, columns = places
     found = padded[:, rows[:, np.newaxis, :, np.newaxis], columns[np.newaxis, :, np.newaxis, :]]
     return np.asarray(found.reshape(len(image), len(rows) * len(columns), -1).transpose(1, 2, 0))

@@ -190,7 +190,7 @@ class _MatrixProduct:
         codes = np.arange(1 << bits)
         found = results_given(self.scope.again({net: codes}), len(codes))
         if found != codes.tolist():
-            yield "results are not those of the requantizer"
+            yield "results are not the results of the requantizer"
 
     def _column(self, rounding: str) -> tuple[ColumnProof, dict[str, Any]]:
         """Compare the requantizer with the float32 formula on both sides of each step."""

@@ -159,7 +159,7 @@ def _array(file: IO[bytes], size: int) -> npt.NDArray[Any]:
     if dtype.hasobject:
         raise ValueError("it holds Python objects, which are pickled")
     if dtype.itemsize == 0:
-        raise ValueError(f"its elements must have at least one byte, not those of {dtype.str}")
+        raise ValueError(f"its elements must have at least one byte; {dtype.str} has none")
     count = math.prod(shape)
     if count * dtype.itemsize > ARCHIVE_BYTES:
         raise ValueError(f"it must have at most {ARCHIVE_BYTES} bytes, not {count * dtype.itemsize}")

@@ -2,7 +2,7 @@
 
 A word is cut into strips of 36 bits, the most that a cell shows in a cycle. A strip lies in lookup tables if these are
 few. Otherwise cells of different depths hold its words one after the other: 2,560 words are 2,048 in cells of 2,048 x 9
-and 512 in a cell of 512 x 36. Up to 256 words that are left beyond a multiple of 512 share a cell with those of
+and 512 in a cell of 512 x 36. Up to 256 words that are left beyond a multiple of 512 share a cell with words of
 neighbouring strips (`Strip.shared`).
 """
 

@@ -93,7 +93,7 @@ def read_workloads(path: Path) -> list[Product]:
 class Figures:
     """One network on one engine, its jobs queued one behind the other; the last one's own end makes no difference.
 
-    `limit` is the utilization that the shapes' ragged edges allow, and bytes are those of each stream per cycle, on
+    `limit` is the utilization that the shapes' ragged edges allow, and bytes are each stream's bytes per cycle, on
     average over all jobs; a port is as wide as its word and takes one a cycle at the most.
     """
 

@@ -1,6 +1,6 @@
 """Estimates of a stage, LUT sites and memory blocks, before anything is built.
 
-Memory blocks follow from the memories that a stage has. LUT sites are those of its adders, of what brings sums to the
+Memory blocks follow from the memories that a stage has. LUT sites are the sum of its adders, of what brings sums to the
 lanes, of small memories and of requantizers, by their bits; what is left is a fit to what Yosys made of ResNet8, of a
 small network of every operator, of digits-cnn and of a network 64-32-16-10: within 25 % or 150 sites of each stage, and
 mostly within a few percent (tests/design/network).

@@ -49,7 +49,7 @@ COLUMNS = {
     "jobs": "into which they are cut",
     "latency_cycles": "cycles from the first beat of one input to the last of its output; of an engine of a pass",
     "cycles": "cycles of a whole batch, by the cycle model",
-    "cycles_per_inference": "cycles / batch; of an engine those of a pass through the workload",
+    "cycles_per_inference": "cycles / batch; of an engine, the cycles of a pass through the workload",
     "utilization": "useful multiply-accumulates per possible one",
     "edge_limit": "utilization that ragged edges of the products allow",
     "accuracy": "share of inputs whose greatest output is the right one",

@@ -116,7 +116,7 @@ def _inputs(name: str, before: Mapping[str, VectorStep]) -> tuple[str, ...]:
 
 
 def _between(graph: Graph, steps: list[VectorStep], others: Collection[VectorStep]) -> list[VectorStep]:
-    """Return those of `steps` that take a tensor of the engine and give one to it, with products and `others`."""
+    """Return the `steps` that take a tensor of the engine and give one to it, with products and `others`."""
     engine = [node for node in graph.graph.node if reason_for_host(graph, node, memory=True) is None]
     made = {node.output[0] for node in engine} | {step.output for step in others}
     taken = {name for node in engine for name in node.input} | {name for step in others for name in step.inputs}

@@ -121,7 +121,7 @@ def _lowest(a: str, b: str, bits: int, *, quick: bool = False) -> Property:
     formats = IntFormat.parse(a), IntFormat.parse(b)
     return Property(
         name=f"lowest {bits} bits of {a} x {b} in ECP5's lookup tables",
-        claim="those of the product, at the stated latency",
+        claim="the digits of the product, at the stated latency",
         harness=lambda: LowHarness(*formats, bits),
         method=FromAnyState(),
         bug=_CARRY_LOST,

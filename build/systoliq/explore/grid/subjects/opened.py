@@ -38,7 +38,7 @@ def open_subject(
         raise InputError(f"weights must be given for the source resnet8-fc only, not for {given!r}")
     if given == "engine" or isinstance(given, EngineConfig):
         if data is not None:
-            raise InputError("data cannot be used with the engine: its products are those of --workload")
+            raise InputError("data cannot be used with the engine: its products come from --workload")
         config = given if isinstance(given, EngineConfig) else None
         return EngineSubject(workload=_workload(workload), config=config)
     if workload is not None:
