@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from .dense import dequantized, rescaled
 from .network.activations import dequantize_linear, quantize_linear
-from .network.functions import FUNCTIONS, batch_normalization, function, prelu, qlinear_function
+from .network.functions import (
+    FUNCTIONS,
+    FUSED_BIAS,
+    OF_MICROSOFT,
+    batch_normalization,
+    function,
+    prelu,
+    qlinear_function,
+)
 from .network.moves import concat, dropout, move, qlinear_concat, resize, split
 from .network.pads import pad
 from .network.pairs import add, div, extremum, mul, qlinear_add, qlinear_mul, sub
@@ -53,12 +61,18 @@ _ATTENTION = (
 )
 _MASKED = (
     "elements cannot be replaced under a condition, such as an attention mask's: export the model for sequences of one "
-    "length, without a mask"
+    "length, without a mask, or with a mask that is added, of 0 and a negative number as large as the scores"
 )
 _RECURRENT = (
     "a recurrent layer keeps a state from one step to the next, which networks do not have: build the part without it "
     "by systoliq partition, or train convolutions over time (TCN) instead"
 )
+_SQUARES = "the mean of squares is not computed: train and export the model with LayerNormalization"
+_ROTATED = (
+    "a rotation by positions must be Split, Concat, Mul and Add with constants, not one node: export the model with "
+    "opset 22 or lower, and quantize it before an optimizer fuses them"
+)
+_FUSED_MASK = "a mask and its Softmax must be two nodes: quantize the model before an optimizer fuses them"
 _FUSED_NORM = "an addition and its normalization must be two nodes: quantize the model before an optimizer fuses them"
 _DYNAMIC = (
     "scales and zero points must be constant in a network, not found at run time: quantize statically, or take "
@@ -154,6 +168,7 @@ _PAIRS = (
 
 _FUNCTIONS = (
     *(Operator(name, network=function, by_row=True) for name in FUNCTIONS),
+    *(Operator(name, _MICROSOFT, like="Identity", least=1, network=function, by_row=True) for name in OF_MICROSOFT),
     Operator("PRelu", network=prelu),
     Operator("BatchNormalization", network=batch_normalization),
     Operator(
@@ -220,6 +235,10 @@ _UNCOUNTED = (
     *(Operator(name, _MICROSOFT, network=_FUSED_NORM) for name in (
         "SkipLayerNormalization", "EmbedLayerNormalization", "SkipSimplifiedLayerNormalization",
     )),
+    Operator("BiasGelu", _MICROSOFT, network=FUSED_BIAS),
+    Operator("BiasSoftmax", _MICROSOFT, network=_FUSED_MASK),
+    Operator("RMSNormalization", network=_SQUARES),
+    *(Operator("RotaryEmbedding", domain, network=_ROTATED) for domain in ("", _MICROSOFT)),
     Operator("Where", network=_MASKED),
     *(Operator(name, work=Work.BODIES) for name in ("If", "Loop", "Scan")),
 )  # fmt: skip

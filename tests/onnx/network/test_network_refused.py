@@ -64,6 +64,19 @@ REFUSED = {
         f"{A} {D} t = com.microsoft.SkipLayerNormalization(fa, fa, real) b = QuantizeLinear(t, s, z) {LAST}",
         "SkipLayerNormalization 't': an addition and its normalization must be two nodes: quantize the model before",
     ),
+    **{
+        f"fused, {operator}": (
+            f"{ROW} a",
+            f"{A} {D} t = {operator}(fa, real) b = QuantizeLinear(t, s, z) {LAST}",
+            f"{operator.split('.')[-1]} 't': {reason}",
+        )
+        for operator, reason in {
+            "com.microsoft.BiasGelu": "a bias and its function must be two nodes: quantize the model before an opt",
+            "com.microsoft.FastGelu": "a bias and its function must be two nodes: quantize the model before an opt",
+            "com.microsoft.BiasSoftmax": "a mask and its Softmax must be two nodes: quantize the model before an opt",
+            "com.microsoft.RotaryEmbedding": "a rotation by positions must be Split, Concat, Mul and Add with const",
+        }.items()
+    },
     "a mask": (
         f"{ROW} a",
         f"{A} {D} m = Greater(fa, two) t = Where(m, fa, two) b = QuantizeLinear(t, s, z) {LAST}",

@@ -17,7 +17,7 @@ from systoliq.golden.network.table import Function
 
 from ..constants import dequantized_constant
 from ..graph import Graph
-from ..node import NotTakenError, attribute, is_operator
+from ..node import NotTakenError, attribute, domain, is_operator
 from ..quantized import parameters_of
 from .channels import function_nodes
 from .quantizers import bounds_of, named, operand, result
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FUNCTIONS",
+    "FUSED_BIAS",
+    "OF_MICROSOFT",
     "batch_normalization",
     "function",
     "given_alone",
@@ -58,6 +60,12 @@ def _approximate(graph: Graph, node: NodeProto) -> dict[str, str]:
     if text not in ("none", "tanh"):
         raise NotTakenError(f"approximate must be none or tanh, not {text!r}")
     return {"approximate": text}
+
+
+def _no_bias(graph: Graph, node: NodeProto) -> dict[str, str]:
+    if len(node.input) > 1 and node.input[1]:
+        raise NotTakenError(FUSED_BIAS)
+    return {"approximate": "tanh"}
 
 
 def _no_parameters(graph: Graph, node: NodeProto) -> dict[str, float]:
@@ -107,6 +115,15 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Graph, NodeProto], Mapp
 }
 """Operators of ONNX that are functions of one number, and what reads their parameters."""
 
+OF_MICROSOFT = {
+    "Gelu": (functions.gelu, lambda graph, node: {"approximate": "none"}),
+    "FastGelu": (functions.gelu, _no_bias),
+    "QuickGelu": (functions.quick_gelu, _alpha("alpha", 1.702)),
+}
+"""The same of com.microsoft: what optimizers for transformers make of several nodes."""
+
+FUSED_BIAS = "a bias and its function must be two nodes: quantize the model before an optimizer fuses them"
+
 _ARITHMETIC = {"Add": functions.add, "Sub": functions.subtract, "Mul": functions.multiply, "Div": functions.divide}
 
 
@@ -117,7 +134,7 @@ def function(reader: Reader, node: NodeProto) -> Value:
     value = reader.value(node.input[0])
     if isinstance(value, Tensor) and node.op_type in ("Relu", "Clip"):
         return _clipped_integers(reader, node, value)
-    compute, parameters = FUNCTIONS[node.op_type]
+    compute, parameters = (FUNCTIONS if domain(node) == "" else OF_MICROSOFT)[node.op_type]
     return _applied(reader, node, node.input[0], partial(compute, **parameters(reader.graph, node)))
 
 

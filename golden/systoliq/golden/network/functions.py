@@ -33,6 +33,7 @@ __all__ = [
     "mish",
     "multiply",
     "power",
+    "quick_gelu",
     "reciprocal",
     "relu",
     "selu",
@@ -140,6 +141,11 @@ def gelu(x: Reals, approximate: str) -> Reals:
         factor = np.sqrt(2 / np.pi)
         return _rounded(lambda real: real / 2 * (1 + np.tanh(factor * (real + 0.044715 * real**3))), x)
     return _rounded(lambda real: real / 2 * (1 + _erf(real / np.sqrt(2))), x)
+
+
+def quick_gelu(x: Reals, alpha: float) -> Reals:
+    """QuickGelu of com.microsoft: x * Sigmoid(alpha x), each rounded to float32."""
+    return np.asarray(x * sigmoid(np.asarray(np.float32(alpha) * x, np.float32)), np.float32)
 
 
 def power(x: Reals, exponent: float) -> Reals:
