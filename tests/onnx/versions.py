@@ -46,8 +46,8 @@ PAIR = "fa = DequantizeLinear(a, s, z) fb = DequantizeLinear(b, t, w) f = MatMul
 ROW = "fa = DequantizeLinear(a, s, z) f = {} y = QuantizeLinear(f, u, v)"
 
 
-def _models(outputs: int) -> dict[str, tuple[str, dict[str, str], dict[str, np.ndarray]]]:
-    """The text of each model, its constants as text, and its inputs."""
+def _models(outputs: int) -> dict[str, tuple[str, str, dict[str, str], dict[str, np.ndarray]]]:
+    """Head and nodes of each model, its constants as text, and its inputs."""
     rng = np.random.default_rng(1)
     rows = -(-outputs // 64)
 
