@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from onnx import parser
@@ -92,8 +93,8 @@ def _write(folder: Path, outputs: int) -> list[str]:
         model = parser.parse_model(f'<ir_version: 9, opset_import: ["": 20]> g {head} <{fixed}> {{ {body} }}')
         (folder / f"{name}.onnx").write_bytes(model.SerializeToString())
         network = read_network(folder / f"{name}.onnx")
-        expected = network.golden(inputs)[network.outputs[0].name]
-        np.savez(folder / f"{name}.npz", expected=expected, **inputs)
+        arrays: dict[str, Any] = {"expected": network.golden(inputs)[network.outputs[0].name], **inputs}
+        np.savez(folder / f"{name}.npz", **arrays)
     return list(models)
 
 
