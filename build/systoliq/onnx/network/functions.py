@@ -77,7 +77,9 @@ def _bounds(graph: Graph, node: NodeProto) -> dict[str, float]:
     return {"least": least, "most": most}
 
 
-FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Graph, NodeProto], Mapping[str, float | str]]]] = {
+_Read = tuple[Callable[..., Any], "Callable[[Graph, NodeProto], Mapping[str, float | str]]"]
+
+FUNCTIONS: dict[str, _Read] = {
     "Relu": (functions.relu, _no_parameters),
     "Clip": (functions.clip, _bounds),
     "LeakyRelu": (functions.leaky_relu, _alpha("alpha", 0.01)),
@@ -115,7 +117,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Graph, NodeProto], Mapp
 }
 """Operators of ONNX that are functions of one number, and what reads their parameters."""
 
-OF_MICROSOFT = {
+OF_MICROSOFT: dict[str, _Read] = {
     "Gelu": (functions.gelu, lambda graph, node: {"approximate": "none"}),
     "FastGelu": (functions.gelu, _no_bias),
     "QuickGelu": (functions.quick_gelu, _alpha("alpha", 1.702)),
