@@ -1,0 +1,19 @@
+"""The zoo's architectures on a DMA engine with a vector unit: which are one list with float edges for the host."""
+
+from __future__ import annotations
+
+import pytest
+
+from .architectures import ARCHITECTURES
+from .one_list import division_of
+
+WHOLE = (
+    "mlp", "lenet", "vgg", "resnet", "resnet50", "mobilenet", "mobilenet_v2", "shufflenet", "squeezenet", "densenet",
+    "unet", "yolo", "conv_autoencoder", "super_resolution", "dilated",
+)  # fmt: skip
+
+
+@pytest.mark.sampled(5)
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_an_architecture_is_one_list(name):
+    assert division_of(name).whole == (name in WHOLE)
