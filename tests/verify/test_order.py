@@ -55,6 +55,7 @@ def test_what_is_known_of_a_small_network(boundary):
         ("reset from every state", "tested"),
         ("every instance with a reset has rst itself", "derived"),
         ("each stream between stages joins one block to one other", "derived"),
+        ("error is 1 from two cycles after a tlast that does not end an image", "evaluated"),
     ):
         assert basis(boundary, beginning) == wanted, beginning
 

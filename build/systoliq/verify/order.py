@@ -17,10 +17,12 @@ from .boundary import DERIVED, EVALUATED, TESTED, Ground
 from .composition import Composition, compose
 from .dataflow import Flow, data_flow
 from .images import IMAGES, RESETS, Images, UnevaluatedError, evaluate_images
-from .model import Model
+from .misplaced import misplaced_faults
+from .model import Model, elements_of
 from .modules import Module
 from .package import RefusedError, limited
 from .products import Products, find_products
+from .streams import numbered_names
 from .tagged_images import Places, evaluate_places
 from .window_order import evaluate_windows
 
@@ -33,7 +35,9 @@ _FOR_EVER = "the same order for ever at full rate"
 _STALLS = "the same for every schedule of valid and ready, and depths of FIFOs that suffice for each"
 _ONE_RESET = "every instance with a reset has rst itself as its reset"
 _JOINED = "each stream between stages joins one block to one other, its valid, ready and payload as they are"
+_ERROR = "error is 1 from two cycles after a tlast that does not end an image until reset, and else 0"
 _RESET = "reset from every state and in every phase"
+_MOST_BEATS = 100_000  # of an image, in each of which a tlast is tried
 _MOST_NAMES = 4  # of parts of the state in a line
 _KIND = re.compile(r"^s\d+_\w+?_(depthwise_)?(?=requantizer|round_near_tie|maximum|lane|tables?$)|_\d+_of_\w+$")
 """Parts of a module's name that do not belong to its kind."""
@@ -58,6 +62,7 @@ class Order:
         yield from self._independence(flow, reasons)
         composition = compose(self.modules, self.name)
         reasons += limited(f"{self.name}.v: {fault}" for fault in composition.faults)
+        yield from self._errors(reasons)
         if not reasons:
             yield from self._places(flow, reasons)
         if not reasons:
@@ -118,6 +123,21 @@ class Order:
             return max(1, *(int(stage["image_cycles"]) for stage in json.loads(plan.read_bytes())))
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise RefusedError(f"{plan.name}: cannot be read ({type(error).__name__}: {error})") from error
+
+    def _errors(self, reasons: list[str]) -> Iterator[Ground]:
+        """Evaluate the output `error`."""
+        pipeline = self.modules[f"{self.name}_pipeline"]
+        beats = []
+        for source, port in zip(self.model.sources, numbered_names("i", len(self.model.sources)), strict=True):
+            lanes = (pipeline.wires[f"{port}__payload"].width - 1) // int(source["format"]["bits"])
+            beats.append(-(-elements_of(source) // lanes))
+        if max(beats) > _MOST_BEATS:
+            yield Ground(result=_ERROR, basis=TESTED, detail=f"not evaluated: an image has {max(beats)} beats")
+            return
+        found = limited(f"{self.name}.v: {fault}" for fault in misplaced_faults(self.modules, self.name, beats))
+        reasons += found
+        if not found:
+            yield Ground(result=_ERROR, basis=EVALUATED, detail=f"in every beat of an image: {sum(beats)}")
 
     def _images(self, reasons: list[str]) -> Iterator[Ground]:
         """Evaluate random images, and yield the results."""

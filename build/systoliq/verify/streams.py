@@ -13,7 +13,7 @@ from .evaluate import Scope
 from .expression import Concat, Name, UnreadableError
 from .modules import Instance, Module
 
-__all__ = ["BETWEEN", "INPUT", "Streams"]
+__all__ = ["BETWEEN", "INPUT", "Streams", "numbered_names"]
 
 INPUT = "s_axis_a"
 BETWEEN = {
@@ -46,6 +46,24 @@ def _numbers(ports: Sequence[str]) -> list[str]:
     return wanted
 
 
+def numbered_names(name: str, count: int) -> list[str]:
+    """The names of `count` instances: `name` for one, else `name` with a number."""
+    return [name] if count == 1 else [f"{name}_{index}" for index in range(count)]
+
+
+def _check_handshake(top: Scope, name: str, port: str, stream: str, to: str, back: str) -> None:
+    """Raise UnreadableError if the port's signal `to` is not given to the pipeline, or `back` is not what it gives."""
+    net = top.connected("pipeline", f"{port}__{back}")
+    cases = ((0, 0), (0, 1), (1, 0), (1, 1))
+    try:
+        seen = [top.again({f"{stream}_t{to}": given, net: offered}) for given, offered in cases]
+        found = [(each.port("pipeline", f"{port}__{to}"), each.value(f"{stream}_t{back}")) for each in seen]
+    except UnreadableError:
+        found = []
+    if found != list(cases):
+        raise UnreadableError(f"module {name}: t{to} and t{back} of {stream} must be the pipeline's as they are")
+
+
 def _check_input(top: Scope, name: str, port: str, stream: str) -> None:
     """Raise UnreadableError if `stream` is not the one that the pipeline takes at `port`."""
     width = top.port_width("pipeline", f"{port}__payload") - 1  # the rest fills tdata up to whole bytes
@@ -53,6 +71,7 @@ def _check_input(top: Scope, name: str, port: str, stream: str) -> None:
         given = top.again({f"{stream}_tdata": data, f"{stream}_tlast": last})
         if given.port("pipeline", f"{port}__payload") != last << width | data:
             raise UnreadableError(f"module {name}: {stream} does not enter the pipeline as it is")
+    _check_handshake(top, name, port, stream, "valid", "ready")
 
 
 def _check_output(top: Scope, name: str, port: str, stream: str) -> None:
@@ -63,6 +82,7 @@ def _check_output(top: Scope, name: str, port: str, stream: str) -> None:
         given = top.again({net: last << width | data})
         if (given.value(f"{stream}_tdata"), given.value(f"{stream}_tlast")) != (data, last):
             raise UnreadableError(f"module {name}: {stream} is not what the pipeline gives")
+    _check_handshake(top, name, port, stream, "ready", "valid")
 
 
 class Streams:

@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from .beats import RESET_CYCLES
 from .dataflow import Flow
-from .images import RESET_CYCLES, UnevaluatedError
+from .images import UnevaluatedError
 from .machine import UntranslatableError
 from .model import Model, elements_of, numbered, picks
 from .modules import Module
