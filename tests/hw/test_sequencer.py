@@ -27,6 +27,7 @@ def run(k, n, rows, cols, *, full_rate, reset_at=None, groups=8):
 
     async def testbench(ctx):
         word, ends_batch, offered = None, 0, False
+        promised, soon = False, True
         taken, cycle = 0, 0
         while taken < groups * beats * tiles:
             if not offered:
@@ -34,8 +35,9 @@ def run(k, n, rows, cols, *, full_rate, reset_at=None, groups=8):
                 word, ends_batch = [rng.randrange(-128, 128) for _ in range(2)], rng.random() < 0.5
                 ctx.set(block.i.payload, {"data": word, "last": ends_batch})
             ctx.set(block.i.valid, offered)
-            credit = full_rate or rng.random() < 0.5
+            credit, soon = soon if promised else full_rate or rng.random() < 0.5, full_rate or rng.random() < 0.5
             ctx.set(block.credit, credit)
+            ctx.set(block.credit_soon, soon)
             resets = cycle == reset_at
             ctx.set(reset, resets)
             *_, ready, shown, address, first, last, batch_last = await ctx.tick().sample(
@@ -54,6 +56,7 @@ def run(k, n, rows, cols, *, full_rate, reset_at=None, groups=8):
                     ends.append(cycle)
             else:
                 assert (list(shown), first, last) == ([0, 0], 0, 0)
+            promised = not last
             if resets:
                 taken, offered = 0, False
                 ends.clear()

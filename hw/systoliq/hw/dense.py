@@ -353,7 +353,11 @@ class Dense(wiring.Component):
         """The lanes, each begun as its sums leave the array, and their results through the buffer to Y."""
         schedule, buffer = self.schedule, self.result_buffer
         m.submodules.result_buffer = place(buffer, platform)
-        m.d.comb += [buffer.reserve.eq(sequencer.last), sequencer.credit.eq(buffer.credit)]
+        m.d.comb += [
+            buffer.reserve.eq(sequencer.last),
+            sequencer.credit.eq(buffer.credit),
+            sequencer.credit_soon.eq(buffer.credit_soon),
+        ]
         token = delay(m, Cat(sequencer.last, sequencer.batch_last), self._drain_start, name="token", reset_less=False)
         if self._ones:
             row_sum = Signal(signed(schedule.config.word_bits), reset_less=True)

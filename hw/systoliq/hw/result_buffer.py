@@ -32,8 +32,9 @@ class ResultBuffer(wiring.Component):
 
     There is room for ``tiles`` tiles of up to ``tile_beats`` beats. ``credit`` is 1 while there is room for the results
     of one more tile, and ``reserve`` (only while ``credit``) reserves it; the room is free again a cycle after the beat
-    flagged ``tile_last`` has left. The flags come with the last lane's push. A result can leave ``latency`` cycles
-    after its push. All outputs come from registers, including the memories' output registers.
+    flagged ``tile_last`` has left. ``credit_soon`` is the ``credit`` of the next cycle, unless ``reserve`` is 1. The
+    flags come with the last lane's push. A result can leave ``latency`` cycles after its push. All outputs but
+    ``credit_soon`` come from registers, including the memories' output registers.
     """
 
     kind = "result_buffer"
@@ -50,6 +51,7 @@ class ResultBuffer(wiring.Component):
             {
                 "reserve": In(1),
                 "credit": Out(1),
+                "credit_soon": Out(1),
                 "push": In(lanes),
                 "y": In(y),
                 "flags": In(flags),
@@ -91,7 +93,7 @@ class ResultBuffer(wiring.Component):
         returned = Signal()
         m.d.sync += returned.eq(self.o.valid & self.o.ready & self.o.payload.flags.tile_last)
         credit = Credit(m, self.tiles, name="credit", full=True, give=returned, take=self.reserve)
-        m.d.comb += self.credit.eq(credit.any)
+        m.d.comb += [self.credit.eq(credit.any), self.credit_soon.eq(credit.any | returned)]
         return m
 
     def _place(self, m: Module, name: str, *, moves: Value) -> Signal:

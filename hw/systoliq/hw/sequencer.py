@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -27,7 +27,9 @@ class Sequencer(wiring.Component):
     (zeros in any other cycle), and ``first``, ``last`` and ``batch_last`` mark the tile's ends and its batch's.
 
     The last beat of a tile waits until ``credit`` says that the result buffer has room for all of the tile's results,
-    and until ``drain_cycles`` cycles have passed since the last beat of the tile before.
+    and until ``drain_cycles`` cycles have passed since the last beat of the tile before. ``credit_soon`` is the
+    ``credit`` of the next cycle, unless a tile ends in this one. With tiles of several beats, it is used instead, so
+    that ``i.ready`` is a register.
     """
 
     kind = "sequencer"
@@ -38,6 +40,7 @@ class Sequencer(wiring.Component):
             {
                 "i": In(stream.Signature(a_beat(word))),
                 "credit": In(1),
+                "credit_soon": In(1),
                 "word": Out(word),
                 "address": Out(range(max(schedule.column_tiles * schedule.beats, 2))),  # Verilog has no port of 0 bits
                 "first": Out(1),
@@ -50,13 +53,10 @@ class Sequencer(wiring.Component):
         m = Module()
         beats, tiles = self.schedule.beats, self.schedule.column_tiles
         take = Signal()
-        may_end = Signal()
         beat = count(m, beats, when=take, name="beat")
         address = count(m, tiles * beats, when=take, name="address")
         first = Signal(init=1)  # of a tile
         m.d.comb += [
-            may_end.eq(self.credit),
-            self.i.ready.eq(~beat.last | may_end),
             take.eq(self.i.valid & self.i.ready),
             self.address.eq(address.value),
             self.first.eq(take & first),
@@ -66,14 +66,22 @@ class Sequencer(wiring.Component):
         with m.If(take):
             m.d.comb += self.word.eq(self.i.payload.data)
             m.d.sync += first.eq(beat.last)
+        may_end: Value = self.credit if beats == 1 else self.credit_soon
         if self.schedule.drain_cycles > beats:
             pace = Signal(range(self.schedule.drain_cycles))
             paced = Signal(init=1)  # pace is 0
-            m.d.comb += may_end.eq(self.credit & paced)
+            may_end &= paced if beats == 1 else paced | (pace == 1)
             with m.If(self.last):
                 m.d.sync += [pace.eq(self.schedule.drain_cycles - 1), paced.eq(0)]
             with m.Elif(~paced):
                 m.d.sync += [pace.eq(pace - 1), paced.eq(pace == 1)]
+        if beats == 1:
+            m.d.comb += self.i.ready.eq(may_end)
+            return m
+        ready = Signal(init=1)
+        ends = Mux(take, beat.value == beats - 2, beat.last)  # the next beat, if this one does not end a tile
+        m.d.sync += ready.eq(self.last | ~ends | may_end)
+        m.d.comb += self.i.ready.eq(ready)
         return m
 
 

@@ -168,6 +168,10 @@ class ResultBufferHarness(wiring.Component):
         m.d.sync += was_idle.eq(idle)
         with m.If(idle & was_idle):
             m.d.comb += Assert(dut.credit)
+        promised, promise = Signal(), Signal()
+        m.d.sync += [promised.eq(~dut.reserve), promise.eq(dut.credit_soon)]
+        with m.If(promised):
+            m.d.comb += Assert(dut.credit == promise)
         m.d.comb += Cover(~dut.credit & (lead != 0) & taken)
         return m
 
@@ -177,7 +181,7 @@ class SequencerHarness(wiring.Component):
 
     def __init__(self, *, k: int, n: int, rows: int, cols: int) -> None:
         self.schedule = Schedule(k=k, n=n, config=ArrayConfig(rows=rows, cols=cols))
-        super().__init__({"valid": In(1), "payload": In(8), "last": In(1), "credit": In(1)})
+        super().__init__({"valid": In(1), "payload": In(8), "last": In(1), "credit": In(1), "credit_soon": In(1)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -189,7 +193,12 @@ class SequencerHarness(wiring.Component):
             dut.i.payload.data[0].eq(self.payload),
             dut.i.payload.last.eq(self.last),
             dut.credit.eq(self.credit),
+            dut.credit_soon.eq(self.credit_soon),
         ]
+        promised, promise = Signal(), Signal()  # the credit of this cycle was known in the one before
+        m.d.sync += [promised.eq(~dut.last), promise.eq(self.credit_soon)]
+        with m.If(promised):
+            m.d.comb += Assume(self.credit == promise)
         beat = Signal(range(schedule.beats + 1))
         tile = Signal(range(schedule.column_tiles + 1))
         age = Signal(
@@ -311,7 +320,11 @@ def _blind(name: str, make: Callable[[], Any], bug: SeededBug) -> Property:
     )
 
 
-_CREDIT = SeededBug(module="sequencer", old="may_end.eq(self.credit),", new="may_end.eq(1),")
+_CREDIT = SeededBug(
+    module="sequencer",
+    old="may_end: Value = self.credit if beats == 1 else self.credit_soon",
+    new="may_end: Value = self.credit | ~self.credit",
+)
 _PACE = SeededBug(
     module="sequencer",
     old="pace.eq(self.schedule.drain_cycles - 1)",

@@ -153,7 +153,11 @@ class Depthwise(wiring.Component):
         self._multiply(m, platform, sequencer)
         buffer = self.result_buffer
         m.submodules.result_buffer = place(buffer, platform)
-        m.d.comb += [buffer.reserve.eq(sequencer.last), sequencer.credit.eq(buffer.credit)]
+        m.d.comb += [
+            buffer.reserve.eq(sequencer.last),
+            sequencer.credit.eq(buffer.credit),
+            sequencer.credit_soon.eq(buffer.credit_soon),
+        ]
         token = delay(m, Cat(sequencer.last, sequencer.batch_last), self._drain_start, name="token", reset_less=False)
         for index, lane in enumerate(self._drain):
             m.submodules[f"lane_{index}"] = place(lane, platform)
