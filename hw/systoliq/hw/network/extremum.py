@@ -11,6 +11,7 @@ from amaranth.lib.wiring import In, Out
 from systoliq.golden.formats import IntFormat
 
 from ..hierarchy import place
+from ..is_greater import is_greater
 from ..operand_shape import operand_shape
 from ..rom import Rom
 from .lookup import by_bits
@@ -59,6 +60,6 @@ class ExtremumOfTables(wiring.Component):
             codes.append(code)
         a, b = codes
         y = Signal(8, reset_less=True)
-        m.d.sync += y.eq(Mux(a > b if self.greater else a < b, a, b))
+        m.d.sync += y.eq(Mux(is_greater(a, b) if self.greater else is_greater(b, a), a, b))
         m.d.comb += self.y.eq(y)
         return m

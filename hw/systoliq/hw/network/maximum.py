@@ -8,6 +8,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ..counter import count
+from ..is_greater import is_greater
 from ..result_buffer import y_beat
 from ..timeline import Steps, Timeline
 
@@ -54,7 +55,7 @@ class Maximum(wiring.Component):
             given = self.i.payload.data[lane]
             greatest = Signal(given.shape(), name=f"greatest_{lane}", reset_less=True)
             with m.If(comes):
-                m.d.sync += greatest.eq(Mux(first | (given > greatest), given, greatest))
+                m.d.sync += greatest.eq(Mux(first | is_greater(given, greatest), given, greatest))
             m.d.comb += self.o.payload.data[lane].eq(greatest)
         with m.If(comes):
             m.d.sync += last.eq(self.i.payload.last)

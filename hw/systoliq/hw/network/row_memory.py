@@ -13,6 +13,7 @@ from ..block_ram import SMALL, BlockRam
 from ..counter import count
 from ..credit import Credit
 from ..hierarchy import place
+from ..is_greater import is_greater
 from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
 from ..timeline import Steps, Timeline
@@ -95,7 +96,7 @@ class RowMemory(wiring.Component):
             self.i.ready.eq(room.any),
             comes.eq(self.i.valid & room.any),
             filled.eq(comes & put.last),
-            greater.eq(Mux(first | (given > so_far), given, so_far)),
+            greater.eq(Mux(first | is_greater(given, so_far), given, so_far)),
             self.complete.eq(complete.any),
             self.greatest.eq(Array(most)[read_slot]),
             self.ends.eq(Array(ends)[read_slot]),
