@@ -200,16 +200,16 @@ IN_VERILOG = {
         "residual", r"_s2_addition2\(.*?last_1 <= (i_0__payload\[\d+\])", "1'h1",
         "addition2 (Addition)", "ends images where its input does not"),
     "comparison of a maximum": (
-        "residual", r"_maximum_4_of_\w+\(.*?\$signed\(i__payload\[7:0\]\) ([>]) ", "<",
+        "residual", r"_maximum_4_of_\w+\(.*?\{ greatest_0\[7\], i__payload\[6:0\] \} ([>]) ", "<",
         "maxpool3 (MaxPool)", "not the maximum: lane 0 gives 65280 wrong results"),
     "sign of a maximum": (
-        "residual", r"_maximum_4_of_\w+\(.*?(\$signed\(i__payload\[7:0\]\)) > ", "i__payload[7:0]",
+        "residual", r"_maximum_4_of_\w+\(.*?\{ (greatest_0\[7\]), i__payload\[6:0\] \} > ", "i__payload[7]",
         "maxpool3 (MaxPool)", "not the maximum: lane 0 gives"),
     "table of a difference": (
         "compared", r"_s2_realpair2_lane_b_table\(.*?memory\[7\] = \d+'h(\w\w)", None,
         "realpair2 (RealPair)", "not exact: lane 0 gives"),
     "comparison of a minimum": (
-        "compared", r"_s3_realpair3_lane\(.*?a_code ([<]) b_code", ">",
+        "compared", r"_s3_realpair3_lane\(.*?b_code ([>]) a_code", "<",
         "realpair3 (RealPair)", "not exact: lane 0 gives"),
     "entry of a table": (
         "separable", r"_s2_table2_table\(.*?memory\[9\] = \d+'h(\w+);", None,

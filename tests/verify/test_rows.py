@@ -60,7 +60,7 @@ IN_VERILOG = {
         "shares", r"_s0_softmax0\(.*?\$signed\(greatest\) ([-]) \$signed\(element\)", "+",
         "distances are wrong, first that of "),
     "greatest element of a row": (
-        "shares", r"_s0_softmax0_row_memory_4xs8\(.*?assign \w+ = \$signed\([^;]*\) ([>]) ", "<",
+        "shares", r"_s0_softmax0_row_memory_4xs8\(.*?assign \w+ = \{ so_far[^;]*\} ([>]) ", "<",
         "results of whole rows are wrong"),
     "rounding of an addition of float32": (
         "shares", r"_s0_softmax0\(.*?assign \w+ = added\[2\] ([|]) added\[0\]", "&",
