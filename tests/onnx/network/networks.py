@@ -182,9 +182,11 @@ def quantized(
     source = folder / "float.onnx"
     onnx.save(net.model(opset), source)
     activation, weight = TYPES[types]
+    # the quantizer makes weights per channel int8, whatever it is asked for
+    saturates = types == "u8s8" or (types == "u8u8" and bool(options.get("per_channel")))
     batches = Batches({"x": batch[None]} for batch in images(net.shape, 12, 5))
     quantize_static(
         source, path, batches, quant_format=QuantFormat[form], activation_type=activation,
-        weight_type=weight, **{"reduce_range": types == "u8s8", **options},
+        weight_type=weight, **{"reduce_range": saturates, **options},
     )  # fmt: skip
     return path
