@@ -127,6 +127,21 @@ REFUSED = {
         f"{A} {W} t = Conv(fa, fw) f = Sigmoid(t) {Q}",
         "Sigmoid 'f': its input must be quantized first, as onnxruntime would compute both in float, not come",
     ),
+    "function of a sum, the way out": (
+        f"{IMAGE} a",
+        f"{A} {W} t = Conv(fa, fw) f = HardSwish(t) {Q}",
+        "Conv 't': put a QuantizeLinear and a DequantizeLinear between them",
+    ),
+    "decomposed LayerNormalization": (
+        f"{IMAGE} a",
+        f"{A} last = Constant<value_ints = [-1]>() m = ReduceMean(fa, last) f = Sub(fa, m) {Q}",
+        "as exporters write LayerNormalization below opset 17: export with opset 17 or later",
+    ),
+    "transposed convolution with float weights": (
+        f"{IMAGE} a",
+        f"{A} f = ConvTranspose(fa, real) {Q}",
+        "quantize this node, too; ConvTranspose can be quantized in the QDQ format only",
+    ),
     "two uses": (
         f"{IMAGE} a",
         f"{A} {W} f = Conv(fa, fw) t = QuantizeLinear(f, s, z) y = QuantizeLinear(f, two, z)",

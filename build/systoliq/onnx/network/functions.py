@@ -302,7 +302,7 @@ def _behind(
     if node.op_type not in ("Relu", "Clip"):
         raise NotTakenError(
             f"its input must be quantized first, as onnxruntime would compute both in float, not come from "
-            f"{reader.graph.source(name)}"
+            f"{reader.graph.source(name)}: put a QuantizeLinear and a DequantizeLinear between them"
         )
     return Pending(
         node=value.node,

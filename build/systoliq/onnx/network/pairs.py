@@ -58,8 +58,15 @@ def mul(reader: Reader, node: NodeProto) -> Value:
 def sub(reader: Reader, node: NodeProto) -> Value:
     """Difference of two tensors, one of which may be constant; onnxruntime computes it in float32."""
     found = with_number(reader, node)
-    make = partial(RealPair, function="difference")
-    return found or _binary(reader, node, [reader.value(name) for name in node.input], make)
+    values = [reader.value(name) for name in node.input]
+    mean = reader.graph.producer(node.input[1])
+    if mean is not None and mean.op_type == "ReduceMean" and mean.input[0] == node.input[0]:
+        if isinstance(values[1], Pending):
+            raise NotTakenError(
+                f"it subtracts the mean of its input, which onnxruntime leaves in float ({label(mean)}), as exporters "
+                "write LayerNormalization below opset 17: export with opset 17 or later"
+            )
+    return found or _binary(reader, node, values, partial(RealPair, function="difference"))
 
 
 def div(reader: Reader, node: NodeProto) -> Value:

@@ -189,7 +189,10 @@ def kernels_of(reader: Reader, node: NodeProto, *, axis: int = 0) -> tuple[npt.N
     graph, name = reader.graph, node.input[1]
     source = graph.producer(name)
     if source is None or not is_operator(source, "DequantizeLinear"):
-        raise NotTakenError(f"the weights must come from a DequantizeLinear, not from {graph.source(name)}")
+        raise NotTakenError(
+            f"the weights must come from a DequantizeLinear, not from {graph.source(name)}: quantize this node, too; "
+            "ConvTranspose can be quantized in the QDQ format only"
+        )
     w = graph.constant(source.input[0], "the weights")
     found = parameters_of(graph, source, "the weights", w.dtype)
     along = channel_axis(source, found.scale, w.shape)
