@@ -32,6 +32,8 @@ def test_products(left, right, a, b, form, tmp_path):
     text = [", ".join(map(str, ["N", *shape[1:]])) for shape in (left, right, (*left[:-1], right[-1]))]
     head = f"g ({a}[{text[0]}] a, {b}[{text[1]}] b) => ({a}[{text[2]}] y)"
     inputs = {"a": rng.choice(codes(a), left), "b": rng.choice(codes(b), right)}
+    if (a, b) == ("uint8", "int8"):
+        inputs["b"] //= 2  # 7 bits: onnxruntime saturates on processors without VNNI
     network, operators = compare(
         tmp_path, head, TWO if form == "QDQ" else QLINEAR, drawn(rng, a, b, a, left[-1]), inputs
     )
