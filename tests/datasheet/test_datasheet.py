@@ -133,6 +133,7 @@ def test_a_latency_that_the_verilog_does_not_have_is_refused(packages, tmp_path)
     assert not (tmp_path / "d.html").exists()
 
 
+@pytest.mark.filterwarnings("ignore:HarfBuzz-Subset will be required")
 def test_a_pdf(packages, tmp_path):
     try:
         pdf_of("")
