@@ -33,7 +33,8 @@ def layer(arrays, case):
 @pytest.mark.parametrize(("case", "requantizer"), [*((case, "near-tie") for case in CASES), ("columns", "auto")])
 def test_verilog_gives_what_onnxruntime_gives(case, requantizer, arrays):
     design = LayerDesign(layer(arrays, case), LayerOptions(cols=5, depth=3, requantizer=requantizer))
-    a = np.random.default_rng(0).integers(0, 256, (20, 9)).astype(np.uint8)
+    # 7 bits: onnxruntime saturates on processors without VNNI
+    a = np.random.default_rng(0).integers(0, 128, (20, 9)).astype(np.uint8)
     a[0] = 100
     result = design.simulate(a, simulator="icarus")
     result.check()
