@@ -171,17 +171,9 @@ _FUNCTIONS = (
     *(Operator(name, _MICROSOFT, like="Identity", least=1, network=function, by_row=True) for name in OF_MICROSOFT),
     Operator("PRelu", network=prelu),
     Operator("BatchNormalization", network=batch_normalization),
-    Operator(
-        "QLinearSigmoid", _MICROSOFT, like="Identity", inputs=(*_A, *_Y), least=4, network=qlinear_function, by_row=True
-    ),
-    Operator(
-        "QLinearLeakyRelu",
-        _MICROSOFT,
-        like="Identity",
-        inputs=(*_A, *_Y),
-        least=4,
-        network=qlinear_function,
-        by_row=True,
+    *(
+        Operator(name, _MICROSOFT, like="Identity", inputs=(*_A, *_Y), least=4, network=qlinear_function, by_row=True)
+        for name in ("QLinearSigmoid", "QLinearLeakyRelu")
     ),
     Operator("LayerNormalization", network=layer_normalization, by_row=True),
     Operator("InstanceNormalization", network=instance_normalization),

@@ -97,10 +97,7 @@ def quantized_constant(
         raise NotTakenError(f"{role}: {label(node)} must take finite numbers and a positive, finite scale")
     if zero_point.size != scale.size:
         raise NotTakenError(f"{role}: {label(node)} must have as many zero points as scales")
-    axis = channel_axis(node, scale, x.shape)
-    shape = [1] * x.ndim
-    if axis is not None:
-        shape[axis] = scale.size
+    shape = _shape_beside(node, scale, x)
     with np.errstate(over="ignore"):  # infinity is saturated as well
         quotient = x / scale.reshape(shape)
     if form is not None:
@@ -123,11 +120,14 @@ def dequantized_constant(
     """Integers behind the DequantizeLinear `node`, as float32: (x - zero_point) * scale."""
     if not is_integer(x.dtype) or scale.dtype != np.float32:
         raise NotTakenError(f"{role}: {label(node)} must take integers to float32, not {x.dtype.name}")
-    axis = channel_axis(node, scale, x.shape)
-    shape = [1] * x.ndim
-    if axis is not None:
-        shape[axis] = scale.size
+    shape = _shape_beside(node, scale, x)
     centred = x.astype(np.int64)
     if zero_point is not None:
         centred = centred - zero_point.astype(np.int64).reshape(shape if zero_point.size > 1 else [])
     return np.asarray(centred.astype(np.float32) * scale.reshape(shape))
+
+
+def _shape_beside(node: NodeProto, scale: npt.NDArray[Any], x: npt.NDArray[Any]) -> list[int]:
+    """The shape in which `scale`, one number or one for each channel, meets the elements of `x`."""
+    axis = channel_axis(node, scale, x.shape)
+    return [scale.size if place == axis else 1 for place in range(x.ndim)]

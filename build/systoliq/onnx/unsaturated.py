@@ -18,6 +18,7 @@ from .catalogue import CATALOGUE
 from .graph import Graph
 from .model_file import inferred
 from .operator import Operator
+from .rebuilt import rebuilt
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -52,7 +53,7 @@ def unsaturated(model: ModelProto, only: Collection[str] | None = None) -> Model
                 done.add(name)
             copy.input[place] = _as_uint8(name) if name else _ZERO
         nodes.append(copy)
-    return _with(model, nodes, constants if done else {})
+    return rebuilt(model, nodes, constants if done else {})
 
 
 def _signed(operator: Operator) -> str:
@@ -85,14 +86,3 @@ def _plus_128(name: str) -> Iterator[NodeProto]:
 
 def _as_uint8(name: str) -> str:
     return f"{_PREFIX}/{name}"
-
-
-def _with(model: ModelProto, nodes: list[NodeProto], constants: dict[str, np.generic]) -> ModelProto:
-    """A copy of `model` with its nodes replaced by `nodes`, and more `constants`."""
-    from onnx import numpy_helper
-
-    copy: ModelProto = type(model).FromString(model.SerializeToString())
-    del copy.graph.node[:]
-    copy.graph.node.extend(nodes)
-    copy.graph.initializer.extend(numpy_helper.from_array(np.asarray(v), name) for name, v in constants.items())
-    return copy

@@ -16,6 +16,7 @@ import numpy as np
 from ...onnx.catalogue import CATALOGUE
 from ...onnx.graph import Graph
 from ...onnx.node import attribute
+from ...onnx.rebuilt import rebuilt
 from ...onnx.runtime import Session
 from ..host import watched
 from ..lowering import Lowered
@@ -84,13 +85,8 @@ class _Rewriting:
 
     def model(self, model: ModelProto) -> ModelProto:
         """A copy of `model` with these nodes."""
-        from onnx import numpy_helper
-
-        copy: ModelProto = type(model).FromString(model.SerializeToString())
-        del copy.graph.node[:]
-        copy.graph.node.extend(node for node in self._nodes if node.output[0] not in self._dropped)
-        copy.graph.initializer.extend(numpy_helper.from_array(value, name) for name, value in self._constants.items())
-        return copy
+        kept = (node for node in self._nodes if node.output[0] not in self._dropped)
+        return rebuilt(model, kept, self._constants)
 
     def _average(self, node: NodeProto) -> list[NodeProto] | None:
         x, last = self._given[node.input[0]], int(attribute(node, "channels_last", 0))

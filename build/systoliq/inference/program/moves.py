@@ -6,7 +6,7 @@ guessed: Concat, Slice, Transpose, Reshape, DepthToSpace, Resize to the nearest 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -16,10 +16,10 @@ from systoliq.golden.formats import IntFormat
 from systoliq.hw.dma.vector_commands import VectorOperation
 
 from ...onnx.node import attribute
-from ..host import HostPiece
 from ..lowering import Lowered
 from ..operations import Array
-from ..steps import HostStep, VectorStep
+from ..steps import VectorStep
+from .by_onnxruntime import by_onnxruntime
 from .vector_work import VectorCommand, VectorWork, places_of, rectangles
 
 if TYPE_CHECKING:
@@ -52,10 +52,11 @@ def move(model: Lowered, step: VectorStep, given: list[Array], y: Array) -> Vect
         np.arange(first, first + x.size, dtype=np.float32).reshape(x.shape)
         for first, x in zip(starts, given, strict=False)
     ]
-    source = _run(model, step, [_numbered(node) for node in step.nodes], numbers).astype(np.int64)
+    source = by_onnxruntime(model, step, [_numbered(node) for node in step.nodes])(*numbers).astype(np.int64)
     if source.shape != y.shape:
         raise ValueError("its elements do not move one by one")
-    tables = _tables(model, step, given, source, starts)
+    run = by_onnxruntime(model, step)
+    tables = _tables(run, step, given, source, starts)
     operand, output = IntFormat.of(given[0].dtype), IntFormat.of(y.dtype)
 
     def apply(*arrays: Array) -> Array:
@@ -68,7 +69,7 @@ def move(model: Lowered, step: VectorStep, given: list[Array], y: Array) -> Vect
 
     rng = np.random.default_rng(1)
     drawn = [rng.integers(operand.min, operand.max + 1, x.shape).astype(x.dtype) for x in given]
-    if (apply(*drawn) != _run(model, step, step.nodes, drawn)).any():
+    if (apply(*drawn) != run(*drawn)).any():
         raise ValueError("its elements are not elements of its inputs")
     commands = [
         command
@@ -90,28 +91,21 @@ def _numbered(node: NodeProto) -> NodeProto:
     return helper.make_node("Concat", node.input[2::3], node.output, axis=attribute(node, "axis", 1))
 
 
-def _run(model: Lowered, step: VectorStep, nodes: list[NodeProto] | tuple[NodeProto, ...], given: list[Array]) -> Array:
-    piece = HostPiece(
-        model.model, HostStep(nodes=tuple(nodes), inputs=step.inputs, outputs=(step.output,), products={})
-    )
-    return piece.run(dict(zip(step.inputs, given, strict=True)))[step.output]
-
-
-def _tables(model: Lowered, step: VectorStep, given: list[Array], source: Array, starts: Array) -> list[Array]:
+def _tables(
+    run: Callable[..., Array], step: VectorStep, given: list[Array], source: Array, starts: Array
+) -> list[Array]:
     """The result of each code, for elements of each input."""
     info = np.iinfo(given[0].dtype)
     codes = np.arange(info.min, info.max + 1)
     if all(node.op_type != "QLinearConcat" for node in step.nodes):
         return [codes for _ in given]
-    piece = HostPiece(model.model, HostStep(nodes=step.nodes, inputs=step.inputs, outputs=(step.output,), products={}))
     firsts = [
         np.flatnonzero((source.reshape(-1) >= low) & (source.reshape(-1) < high))[:1]
         for low, high in pairwise(starts.tolist())
     ]
     rows = []
     for code in codes:
-        full = {name: np.full_like(x, code) for name, x in zip(step.inputs, given, strict=True)}
-        flat = piece.run(full)[step.output].reshape(-1)
+        flat = run(*(np.full_like(x, code) for x in given)).reshape(-1)
         rows.append([int(flat[first[0]]) if len(first) else 0 for first in firsts])
     return list(np.array(rows).T)
 

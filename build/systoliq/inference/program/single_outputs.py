@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...onnx.node import attribute, is_operator
+from ...onnx.rebuilt import rebuilt
 from ...onnx.runtime import Session
 from ..host import watched
 from ..lowering import Lowered
@@ -28,12 +29,9 @@ def with_single_outputs(model: Lowered, feed: Mapping[str, Array]) -> Lowered:
     """Return `model` without Split and without concatenations of more than two tensors, or `model` itself if it has
     none; shapes are those for the inputs `feed`. Every tensor of `model` has the same numbers as before.
     """
-    from onnx import numpy_helper
-
-    nodes = list(model.model.graph.node)
+    nodes = model.model.graph.node
     splits = [node for node in nodes if is_operator(node, "Split")]
-    many = [node for node in nodes if node.op_type in _PARTS and len(node.input) > _PARTS[node.op_type][1]]
-    if not splits and not many:
+    if not splits and not any(map(_is_long, nodes)):
         return model
     names = [name for node in splits for name in node.output]
     given = Session(watched(model.model, names), str(model.path), as_it_is=True).run(names, feed) if names else {}
@@ -41,21 +39,22 @@ def with_single_outputs(model: Lowered, feed: Mapping[str, Array]) -> Lowered:
     constants: dict[str, Array] = {}
     found: list[NodeProto] = []
     for node in nodes:
-        if node in splits:
+        if is_operator(node, "Split"):
             found += _slices(node, shapes, constants)
-        elif node in many:
+        elif _is_long(node):
             found += _pairs(node)
         else:
             found.append(node)
-    copy = type(model.model).FromString(model.model.SerializeToString())
-    del copy.graph.node[:]
-    copy.graph.node.extend(found)
-    copy.graph.initializer.extend(numpy_helper.from_array(value, name) for name, value in constants.items())
-    return dataclasses.replace(model, model=copy)
+    return dataclasses.replace(model, model=rebuilt(model.model, found, constants))
 
 
 _PARTS = {"Concat": (1, 2), "QLinearConcat": (3, 8)}
 """Inputs of one tensor, and of a node with two."""
+
+
+def _is_long(node: NodeProto) -> bool:
+    """True if `node` joins more than two tensors."""
+    return node.op_type in _PARTS and len(node.input) > _PARTS[node.op_type][1]
 
 
 def _slices(node: NodeProto, shapes: Mapping[str, tuple[int, ...]], constants: dict[str, Array]) -> Iterator[NodeProto]:

@@ -17,11 +17,11 @@ from systoliq.hw.dma.vector_commands import VectorOperation
 from ...onnx.graph import Graph
 from ...onnx.network.functions import FUNCTIONS
 from ...onnx.node import is_operator
-from ..host import HostPiece
 from ..lowering import Lowered
 from ..operations import Array
 from ..products import reason_for_host
-from ..steps import HostStep, VectorStep, label_of
+from ..steps import VectorStep, label_of
+from .by_onnxruntime import by_onnxruntime
 from .moves import MOVES, move, moved_inputs
 from .pieces import NotCompiledError
 from .pools import MAX_POOLS, max_pool
@@ -200,11 +200,10 @@ def _operation(model: Lowered, step: VectorStep, tensors: Mapping[str, Array]) -
     y = tensors[step.output]
     operand, output = IntFormat.of(given[0].dtype), IntFormat.of(y.dtype)
     codes = np.arange(operand.min, operand.max + 1).astype(operand.dtype)
-    piece = HostPiece(model.model, HostStep(nodes=step.nodes, inputs=step.inputs, outputs=(step.output,), products={}))
+    run = by_onnxruntime(model, step)
 
     def apply(*arrays: Array) -> Array:
-        shaped = [array.reshape(*[1] * (y.ndim - 1), -1) for array in arrays]
-        return piece.run(dict(zip(step.inputs, shaped, strict=True)))[step.output].reshape(-1)
+        return run(*(array.reshape(*[1] * (y.ndim - 1), -1) for array in arrays)).reshape(-1)
 
     if len(given) == 1:
         entries = _entries(apply(codes), (apply(each) for each in _parts(codes)))
@@ -220,11 +219,11 @@ def _check(model: Lowered, step: VectorStep, work: VectorWork, given: list[Array
     """Compare `work` with onnxruntime for inputs of different shapes, which it may compute by another kernel."""
     if len({x.shape for x in given}) == 1:
         return
-    piece = HostPiece(model.model, HostStep(nodes=step.nodes, inputs=step.inputs, outputs=(step.output,), products={}))
+    run = by_onnxruntime(model, step)
     rng, form = np.random.default_rng(1), work.operand
     for _ in range(_DRAWS):
         drawn = [rng.integers(form.min, form.max + 1, x.shape).astype(x.dtype) for x in given]
-        if (piece.run(dict(zip(step.inputs, drawn, strict=True)))[step.output] != work.apply(*drawn)).any():
+        if (run(*drawn) != work.apply(*drawn)).any():
             raise ValueError("onnxruntime's results depend on the shapes of its inputs")
 
 

@@ -89,13 +89,17 @@ class _Channels:
 
     def _clipped(self, x: Tensor, y: Tensor) -> list[Node]:
         """A line and a table that clips it; empty where it is none."""
-        least, most = int(self.entries.min()), int(self.entries.max())
-        whole = y.replace(name=f"{y.name}: line")
-        line = self._line(x, whole, np.ones(256, bool), self.entries, f"{named(self.node)}: line", (least, most))
+        ends, name = (int(self.entries.min()), int(self.entries.max())), named(self.node)
+        return self._line_between(x, y.replace(name=f"{y.name}: line"), y, ends, (f"{name}: line", name))
+
+    def _line_between(
+        self, x: Tensor, whole: Tensor, y: Tensor, ends: tuple[int, int], names: tuple[str, str]
+    ) -> list[Node]:
+        """The line `whole` and the table that clips it to `ends`, with these `names`; empty where it is none."""
+        line = self._line(x, whole, np.ones(256, bool), np.clip(self.entries, *ends), names[0], ends)
         if line is None:
             return []
-        entries = np.clip(y.codes, least, most)
-        return [line, Table(name=named(self.node), inputs=(whole,), output=y, entries=entries)]
+        return [line, Table(name=names[1], inputs=(whole,), output=y, entries=np.clip(y.codes, *ends))]
 
     def _bent_behind(self, x: Tensor, y: Tensor) -> list[Node]:
         """The sum of a line clipped at the zero point of `y` from above and one clipped there from below, as of PRelu
@@ -104,13 +108,12 @@ class _Channels:
         made: list[Node] = []
         parts = []
         for side, ends in (("below 0", (y.format.min, y.zero_point)), ("above 0", (y.zero_point, y.format.max))):
-            name, wanted = f"{named(self.node)}: {side}", np.clip(self.entries, *ends)
+            name = f"{named(self.node)}: {side}"
             whole, part = (y.replace(name=f"{y.name}: {kind}{side}") for kind in ("line ", ""))
-            line = self._line(x, whole, np.ones(256, bool), wanted, f"{name}, line", ends)
-            if line is None:
+            found = self._line_between(x, whole, part, ends, (f"{name}, line", name))
+            if not found:
                 return []
-            entries = np.clip(y.codes, *ends)
-            made += [line, Table(name=name, inputs=(whole,), output=part, entries=entries)]
+            made += found
             parts.append(part)
         return [*made, Addition(name=named(self.node), inputs=tuple(parts), output=y)]
 

@@ -60,12 +60,12 @@ def sub(reader: Reader, node: NodeProto) -> Value:
     found = with_number(reader, node)
     values = [reader.value(name) for name in node.input]
     mean = reader.graph.producer(node.input[1])
-    if mean is not None and mean.op_type == "ReduceMean" and mean.input[0] == node.input[0]:
-        if isinstance(values[1], Pending):
-            raise NotTakenError(
-                f"it subtracts the mean of its input, which onnxruntime leaves in float ({label(mean)}), as exporters "
-                "write LayerNormalization below opset 17: export with opset 17 or later"
-            )
+    of_input = mean is not None and mean.op_type == "ReduceMean" and mean.input[0] == node.input[0]
+    if mean is not None and of_input and isinstance(values[1], Pending):
+        raise NotTakenError(
+            f"it subtracts the mean of its input, which onnxruntime leaves in float ({label(mean)}), as exporters "
+            "write LayerNormalization below opset 17: export with opset 17 or later"
+        )
     return found or _binary(reader, node, values, partial(RealPair, function="difference"))
 
 
