@@ -42,7 +42,7 @@ def layer(b_scale, a_scale=1.0, y_scale=1.0, *, y_zero_point, bias=True, n=5):
 
 
 def rows(of):
-    """Inputs of 7 bits, with sums of 0 among them where there is no bias, and those of the rows' ends.
+    """Inputs of 7 bits, with sums of 0 among them where there is no bias, and sums at the ends of the rows' range.
 
     Weights have all 8 bits: with inputs of 8 bits, onnxruntime saturates inside on processors without VNNI.
     """

@@ -1,8 +1,8 @@
 """Blocks kept for a process: a block that was emitted before is not elaborated again, in whatever design it stands.
 
-What is kept is found by the name and by `configuration`, by which an `Emission` tells blocks apart. All of it is
-forgotten where pytest's `MonkeyPatch` replaces an attribute or an item, and where it puts it back. A variable of the
-environment or another working directory changes no block.
+A kept block is found by its name and its `configuration`, as in an `Emission`. All blocks are forgotten when pytest's
+`MonkeyPatch` replaces an attribute or an item, and when it puts it back. Variables of the environment and the working
+directory change no block.
 
 Amaranth looks for combinational loops in each block that it converts, which takes a fifth of an emission. Tests of the
 hardware and of the record of emitted hardware look for them (see `look_for_loops`), and the others leave that out.
@@ -119,7 +119,7 @@ def forgetting(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def replaced(patch: pytest.MonkeyPatch) -> int:
-    """How many attributes and items ``patch`` will put back, without those of the environment."""
+    """How many attributes and items ``patch`` will put back; variables of the environment do not count."""
     return len(patch._setattr) + sum(each is not os.environ for each, _, _ in patch._setitem)
 
 

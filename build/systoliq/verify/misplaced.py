@@ -29,7 +29,7 @@ def misplaced_faults(modules: Mapping[str, Module], name: str, beats: Sequence[i
     for value in range(1 << len(errors)):
         given = {net: value >> index & 1 for index, net in enumerate(errors)}
         if top.again(given).value("error") != int(value != 0):
-            yield f"module {name}: error is not that of {', '.join(labels)}"
+            yield f"module {name}: error must be 1 if {' or '.join(labels)} says so, and only then"
             return
     for index, (label, count) in enumerate(zip(labels, beats, strict=True)):
         stream = f"s_axis_a{index if several else ''}"

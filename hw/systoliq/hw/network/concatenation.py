@@ -41,8 +41,8 @@ class Concatenation(wiring.Component):
     """``i_0``, ``i_1``, ... in turn (``i`` where it is one), each of ``parts`` for its beats of ``lanes`` elements.
 
     Entries are codes of ``output``, in the order of the part's codes from the least. All tables lie in one memory for
-    each lane; there is none where no part needs a table. A beat a cycle; ``last`` is that of the
-    last part that is not constant, and comes with the last beat of the turn.
+    each lane; there is none where no part needs a table. A beat a cycle. The last part that is not constant gives
+    ``last``, which comes with the last beat of the turn.
     """
 
     def __init__(self, parts: Sequence[Part], output: IntFormat, *, lanes: int, cells: str, kind: str) -> None:
