@@ -7,7 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 
 from systoliq.hw.dma.early_buffer import EarlyBuffer
-from systoliq.hw.dma.late_fifo import LateFifo
+from systoliq.hw.fifo import Fifo
 
 from ..property import Property, SeededBug, Unbounded
 from .checkers import FifoHarness, check_order
@@ -54,9 +54,9 @@ def _fifo(depth: int) -> Property:
     return Property(
         name=f"masters' FIFO of {depth}",
         claim="what comes leaves once, in order; there is room for its depth, none is overwritten, none waits",
-        harness=lambda: FifoHarness(lambda: LateFifo(unsigned(_BITS), depth=depth, cells="portable", kind="fifo")),
+        harness=lambda: FifoHarness(lambda: Fifo(unsigned(_BITS), depth=depth, cells="portable", late=True)),
         method=Unbounded(cover_cycles=2 * depth + 8),
-        bug=SeededBug(module="dma.late_fifo", old='self.depth, name="room"', new='self.depth + 1, name="room"'),
+        bug=SeededBug(module="fifo", old='self.depth, name="room"', new='self.depth + 1, name="room"'),
         quick=depth == 2,
     )
 

@@ -6,11 +6,11 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from ..fifo import Fifo
 from ..hierarchy import place
 from ..skid_buffer import SkidBuffer
 from .axi4 import BURST_BEATS, INCR, MODIFIABLE, axi4_read
 from .bursts import Bursts, burst
-from .late_fifo import LateFifo
 from .realigner import Realigner, aligned_word
 from .runs import Run, filler
 
@@ -62,8 +62,8 @@ class ReadMaster(wiring.Component):
         wiring.connect(m, run_buffer.o, bursts.i)
         wiring.connect(m, bursts.o, burst_buffer.i)
         bits = 8 * self.bus_bytes
-        asked = LateFifo(layout, depth=_ASKED, cells=self.cells, kind=f"asked_fifo_{bits}")
-        beats = LateFifo(bits, depth=self.beats, cells=self.cells, kind=f"beat_fifo_{bits}")
+        asked = Fifo(layout, depth=_ASKED, cells=self.cells, late=True)
+        beats = Fifo(bits, depth=self.beats, cells=self.cells, late=True)
         m.submodules.asked, m.submodules.beats = place(asked, platform), place(beats, platform)
         of_beats = SkidBuffer(layout, kind=f"burst_buffer_{bits}")
         m.submodules.of_beats = place(of_beats, platform)
@@ -101,7 +101,7 @@ class ReadMaster(wiring.Component):
         ]
         return m
 
-    def _asks(self, m: Module, bursts: stream.Interface, asked: LateFifo) -> tuple[Signal, Signal]:
+    def _asks(self, m: Module, bursts: stream.Interface, asked: Fifo) -> tuple[Signal, Signal]:
         """A burst is offered, or fills: (whether it is, in this cycle; whether a beat leaves, to be driven)."""
         offers = Signal()
         address = Signal(32, reset_less=True)

@@ -8,8 +8,8 @@ from amaranth.lib.wiring import In, Out
 
 from ..credit import Credit
 from ..delay import delay
+from ..fifo import Fifo
 from ..hierarchy import place
-from .late_fifo import LateFifo
 from .realigner import aligned_word
 from .registers import VECTOR_REGISTERS
 from .vector_lane import ENTRY_BITS, VectorLane, VectorRounding
@@ -83,7 +83,7 @@ class VectorUnit(wiring.Component):
         ``y``.
         """
         lanes = [VectorLane(cells=self.cells) for _ in range(self.bus_bytes)]
-        fifo = LateFifo(8 * self.bus_bytes, depth=_WAITING, cells=self.cells, kind=f"result_fifo_{8 * self.bus_bytes}")
+        fifo = Fifo(8 * self.bus_bytes, depth=_WAITING, cells=self.cells, late=True)
         m.submodules.fifo = place(fifo, platform)
         wiring.connect(m, fifo.o, wiring.flipped(self.y))
         left = Signal(name="left")

@@ -7,13 +7,13 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ..credit import Credit
+from ..fifo import Fifo
 from ..hierarchy import place
 from ..skid_buffer import SkidBuffer
 from .axi4 import BURST_BEATS, INCR, MODIFIABLE, axi4_write
 from .bursts import Bursts, burst
 from .bus import ADDRESS_BITS
 from .early_buffer import EarlyBuffer
-from .late_fifo import LateFifo
 from .rotate import rotate
 from .runs import Run
 
@@ -69,9 +69,9 @@ class WriteMaster(wiring.Component):
         wiring.connect(m, wiring.flipped(self.i), run_buffer.i)
         wiring.connect(m, run_buffer.o, bursts.i)
         wiring.connect(m, bursts.o, buffer.i)
-        asked = LateFifo(layout, depth=_ASKED, cells=self.cells, kind=f"begun_fifo_{8 * self.bus_bytes}")
+        asked = Fifo(layout, depth=_ASKED, cells=self.cells, late=True)
         m.submodules.asked = place(asked, platform)
-        asks = LateFifo(_Address, depth=_OFFERED, cells=self.cells, kind="address_fifo")
+        asks = Fifo(_Address, depth=_OFFERED, cells=self.cells, late=True)
         m.submodules.asks = place(asks, platform)
         under_way = Signal(range(_UNDER_WAY + 1))
         issue = Signal()
@@ -107,7 +107,7 @@ class WriteMaster(wiring.Component):
         self._pieces(m, platform, asked, there, stops)
         return m
 
-    def _pieces(self, m: Module, platform: object, asked: LateFifo, there: Signal, stops: Signal) -> None:
+    def _pieces(self, m: Module, platform: object, asked: Fifo, there: Signal, stops: Signal) -> None:
         """For each beat of a burst, its bytes from this word and the next one."""
         width = self.bus_bytes
         lane_bits = (width - 1).bit_length()
@@ -160,7 +160,7 @@ class WriteMaster(wiring.Component):
             m.d.sync += there.eq(words.any & ~ended)
         self._turned(m, platform, goes=goes, left=left, words=words, piece=piece, stops=stops)
 
-    def _piece(self, m: Module, asked: LateFifo, ready: Signal) -> data.View:
+    def _piece(self, m: Module, asked: Fifo, ready: Signal) -> data.View:
         """The next beat of a burst: which bytes it has, and whether it ends its burst, and its walk."""
         of = asked.o.payload
         place = (self.bus_bytes - 1).bit_length()
@@ -212,7 +212,7 @@ class WriteMaster(wiring.Component):
         begun, first = stages[:2]
         half = bits // 2
         leaves = data.StructLayout({"data": 8 * width, "strobe": width, "last": 1})
-        exit_ = LateFifo(leaves, depth=_LEAVING, cells=self.cells, kind=f"written_fifo_{8 * width}")
+        exit_ = Fifo(leaves, depth=_LEAVING, cells=self.cells, late=True)
         m.submodules.exit = place(exit_, platform)
         m.d.sync += [
             taken.eq(words.take),
