@@ -193,7 +193,7 @@ def test_what_is_listed_and_refused(digits, call, tmp_path):
     assert_refused(call(*simulate[:-1], tmp_path / "a.npz"), "a_zero_point must be given with a, one for all rows or")
     for x, text in (
         (np.full((2, 64), np.nan, np.float32), "x.npz: x must hold finite numbers, not nan (at [0, 0])"),
-        (np.zeros((2, 63), np.float32), "x.npz: x must have the shape [M, 64] with M at least 1, not [2, 63]"),
+        (np.zeros((2, 63), np.float32), "x.npz: a must have the shape [M, 64] with M at least 1, not [2, 63]"),
     ):
         np.savez(tmp_path / "x.npz", x=x)
         assert_refused(call(*simulate[:-1], tmp_path / "x.npz"), text)

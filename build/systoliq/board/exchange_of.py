@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from functools import singledispatch
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from ..design.design import Design
@@ -33,13 +32,9 @@ def exchange_of(design: Design, **operands: Any) -> Exchange:
 
 @exchange_of.register
 def _of_layer(
-    design: LayerDesign,
-    a: npt.NDArray[Any] | None = None,
-    *,
-    a_zero_point: npt.ArrayLike | None = None,
-    x: npt.NDArray[np.float32] | None = None,
+    design: LayerDesign, a: npt.NDArray[Any] | None = None, *, a_zero_point: npt.ArrayLike | None = None
 ) -> Exchange:
-    rows = rows_of(design.layer, design.host, a, a_zero_point, x)
+    rows = rows_of(design.layer, design.host, a, a_zero_point)
     return layer_exchange(design.dense, rows, design.host, design.model)
 
 

@@ -103,7 +103,7 @@ class HostPart:
         if self.before == STATIC:
             return Quantized(a=layer.quantize(x), scale=layer.a_scale, zero_point=None)
         if self.before is None:
-            raise InputError("x cannot be given: nothing says how a and a_zero_point are made of real numbers")
+            raise InputError("a must hold integers, with a_zero_point: nothing says how they are made of real numbers")
         return dynamic_quantize_linear(x)
 
     def finish(self, sums: npt.NDArray[np.int32], a_scale: np.float32) -> npt.NDArray[Any]:

@@ -160,7 +160,7 @@ class LayerDesign(SingleArrayDesign):
         return cycles
 
     def read_operands(self, path: Path, *, quantize: bool = False) -> Arrays:
-        """`a`, `a` and `a_zero_point`, or `x`: see `read_layer_operands`."""
+        """`a`, or `a` and `a_zero_point`: see `read_layer_operands`."""
         return read_layer_operands(self.layer, self.host, path, quantize=quantize)
 
     def onnxruntime(self, **operands: npt.NDArray[Any]) -> Arrays:
@@ -176,7 +176,6 @@ class LayerDesign(SingleArrayDesign):
         a: npt.NDArray[Any] | None = None,
         *,
         a_zero_point: npt.ArrayLike | None = None,
-        x: npt.NDArray[np.float32] | None = None,
         simulator: SimulatorChoice = "auto",
         stalls: float = 0.0,
         seed: int = 0,
@@ -186,12 +185,12 @@ class LayerDesign(SingleArrayDesign):
     ) -> Simulated:
         """Simulate rows of A [..., K] and compare with golden; see `Design.simulate`.
 
-        `a_zero_point`, one for all rows or one for each, comes with `a` where the layer has none. Real numbers `x` may
-        replace both if `host` says how they are quantized: `sums` are then the hardware's outputs, and `y` the host's
+        `a_zero_point`, one for all rows or one for each, comes with `a` where the layer has none. If `host` says how
+        real numbers are quantized, `a` may hold these alone: `sums` are then the hardware's outputs, and `y` the host's
         results.
         """
         check_run(simulator, stalls, waves)
-        rows = rows_of(self.layer, self.host, a, a_zero_point, x)
+        rows = rows_of(self.layer, self.host, a, a_zero_point)
         verilog = None if netlist is None else self.netlist(netlist, DENSE_TOP, progress)
         result = cosimulate(
             self.dense, Run(a=rows.a, a_zero_point=rows.a_zero_point, stalls=stalls, seed=seed), simulator=simulator,

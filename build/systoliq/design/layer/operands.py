@@ -1,7 +1,7 @@
 """Operands of a layer as users give them: integers, or real numbers that are quantized here, in any batch of rows.
 
-A layer whose zero points come with A takes `a` with `a_zero_point`. Real numbers `x` may replace these if the host's
-part says how they are quantized.
+A layer whose zero points come with A takes `a` with `a_zero_point`. If the host's part says how real numbers are
+quantized, `a` may hold these alone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...onnx.host import DYNAMIC, STATIC, HostPart
 from ..design import Arrays
 from ..operands import read_operand_file
 
-__all__ = ["Rows", "read_layer_operands", "rows_of"]
+__all__ = ["Rows", "are_real", "read_layer_operands", "rows_of"]
 
 _NAMES = ("a", "y", "x")  # of A in an archive: its own, the output of a layer before, real numbers
 
@@ -43,21 +43,24 @@ class Rows:
         return y.reshape(*self.shape, y.shape[-1])
 
 
+def are_real(a: npt.ArrayLike | None) -> bool:
+    """True if `a` holds real numbers, which the host quantizes."""
+    return np.asarray(a).dtype.kind == "f"
+
+
 def rows_of(
-    layer: MatMulLayer,
-    host: HostPart | None,
-    a: npt.ArrayLike | None = None,
-    a_zero_point: npt.ArrayLike | None = None,
-    x: npt.ArrayLike | None = None,
+    layer: MatMulLayer, host: HostPart | None, a: npt.ArrayLike | None, a_zero_point: npt.ArrayLike | None = None
 ) -> Rows:
-    """`a` [..., K] row by row, with `a_zero_point`: one, [M] where a is [M, K], or [..., 1]. Or `x`, quantized."""
-    if (a is None) == (x is None) or (x is not None and a_zero_point is not None):
-        raise InputError("a must be given, with a_zero_point where the layer has none, or x alone")
-    name, array = ("a", np.asarray(a)) if x is None else ("x", np.asarray(x))
+    """`a` [..., K] row by row, with `a_zero_point`: one, [M] where a is [M, K], or [..., 1]; or real numbers alone."""
+    if a is None:
+        raise InputError("a must be given, with a_zero_point where the layer has none")
+    array, a_scale = np.asarray(a), None
     if array.ndim < 2 or not array.size or array.shape[-1] != layer.k:
-        raise InputError(f"{name} must have the shape [M, {layer.k}] with M at least 1, not {list(array.shape)}")
-    shape, a_scale = array.shape[:-1], None
-    if x is not None:
+        raise InputError(f"a must have the shape [M, {layer.k}] with M at least 1, not {list(array.shape)}")
+    shape = array.shape[:-1]
+    if are_real(array) and (layer.takes_zero_points or (host is not None and host.before is not None)):
+        if a_zero_point is not None:
+            raise InputError("a_zero_point cannot be given with real numbers in a: it is computed from them")
         quantized = (host or HostPart(before=None, real=False)).quantize(layer, array)
         array, a_zero_point, a_scale = quantized.a, quantized.zero_point, quantized.scale
     elif np.ndim(given := np.asarray(a_zero_point)) > 0:
@@ -73,7 +76,7 @@ def read_layer_operands(layer: MatMulLayer, host: HostPart | None, path: Path, *
     """`a` [..., K] from an .npz archive, or from a .npy file; without `a`, `y`, the output of a previous layer.
 
     With it comes `a_zero_point`, where the layer has none. With `quantize` the numbers are real: see
-    `MatMulLayer.quantize`. Where they are and `host` says what becomes of them, they are given back as `x`.
+    `MatMulLayer.quantize`. If `host` says how they are quantized, `a` stays real.
     """
     arrays = read_operand_file(path)
     a = next((arrays[name] for name in _NAMES if name in arrays), None)
@@ -85,10 +88,10 @@ def read_layer_operands(layer: MatMulLayer, host: HostPart | None, path: Path, *
     dynamic = before == DYNAMIC
     try:
         if a.dtype.kind == "f" and (dynamic or (quantize and before == STATIC)):
-            operands = {"x": _single(a)}
+            operands = {"a": _single(a)}
         else:
             operands = {"a": _integers(layer, a, quantize=quantize)}
-        if "a" in operands and layer.takes_zero_points:
+        if layer.takes_zero_points and not are_real(operands["a"]):
             if "a_zero_point" not in arrays:
                 real = ", or a hold real numbers" if dynamic else ""
                 raise InputError(f"a_zero_point must be given with a, one for all rows or one for each{real}")
