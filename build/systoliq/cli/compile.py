@@ -29,7 +29,6 @@ class _Bytes(click.ParamType[Any]):
     name = "bytes"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """See `click.ParamType`."""
         match = re.fullmatch(r"(0[xX][0-9a-fA-F]+|[0-9]+)([KMG]?)", str(value))
         if match is None:
             self.fail(f"must be a number of bytes such as 65536, 0x10000 or 64M, not {value!r}", param, ctx)

@@ -72,7 +72,6 @@ class TargetName(click.ParamType[Any]):
         self._listed = listed
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """See `click.ParamType`."""
         if self._listed:
             return ",".join(self._part(word.strip()) or word for word in str(value).split(","))
         found = self._part(str(value))
@@ -82,7 +81,6 @@ class TargetName(click.ParamType[Any]):
         return found
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """See `click.ParamType`."""
         return [CompletionItem(name) for name in (*TARGETS, *_boards()) if name.startswith(incomplete)]
 
     @staticmethod
@@ -107,7 +105,6 @@ class _Shape(click.ParamType[Any]):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, tuple[int, ...]]:
-        """See `click.ParamType`."""
         if isinstance(value, tuple):
             return value
         name, _, sizes = str(value).rpartition("=")

@@ -102,7 +102,7 @@ class _Golden:
         return HardwareRun(y=golden[self._network.outputs[0].name])
 
     def close(self) -> None:
-        """See `Hardware`."""
+        """See `Hardware.close`."""
 
 
 class _Simulator:
@@ -131,7 +131,7 @@ class _Simulator:
         )
 
     def close(self) -> None:
-        """See `Hardware`."""
+        """See `Hardware.close`."""
 
 
 class _Board:
@@ -159,4 +159,5 @@ class _Board:
         return HardwareRun(y=y, compared=y.size, mismatches=mismatches, lines=lines)
 
     def close(self) -> None:
+        """See `Hardware.close`."""
         self._open.close()

@@ -32,14 +32,12 @@ class Log:
         self._began = self._stage_began = time.monotonic()
 
     def start(self, stage: str, total: int, cached: int) -> None:
-        """See `Progress`."""
         counts = self._counts[stage] = [0, total, cached]
         self._stage_began = time.monotonic()
         self._write(f"{stage}: {counts[1]} points, {cached} of them from the cache")
         self._shown.start(stage, total, cached)
 
     def advance(self, stage: str, points: int) -> None:
-        """See `Progress`."""
         counts = self._counts[stage]
         counts[0] += points
         done, total, cached = counts
@@ -49,12 +47,10 @@ class Log:
         self._shown.advance(stage, points)
 
     def end(self, stage: str) -> None:
-        """See `Progress`."""
         self._write(f"{stage}: over, {time.monotonic() - self._stage_began:.1f} s")
         self._shown.end(stage)
 
     def note(self, text: str) -> None:
-        """See `Progress`."""
         self._write(text)
         self._shown.note(text)
 

@@ -56,11 +56,9 @@ class StreamBackend:
 
     @contextmanager
     def ready(self, feed: Mapping[str, Array]) -> Iterator[Division]:
-        """See `Backend`."""
         yield self._division
 
     def product(self, step: EngineStep, asked: Asked) -> tuple[Array, Figures]:
-        """See `Backend`."""
         plans = [operation.plan(self._config) for operation in asked.operations]
         results = self._engine.run(plans, stalls=(self._options.stalls,) * 3, seed=self._options.seed)
         reports = [report for result in results for report in result.reports]
@@ -120,7 +118,6 @@ class MemoryBackend:
             yield division
 
     def product(self, step: EngineStep, asked: Asked) -> tuple[Array, Figures]:
-        """See `Backend`."""
         if self._memory is None:
             raise RuntimeError("there is no memory before the engine is ready")
         product, begun = self._products[step.node.output[0]], time.monotonic()
@@ -135,7 +132,6 @@ class MemoryBackend:
         return y, figures
 
     def vector(self, step: VectorStep, given: list[Array]) -> tuple[Array, Array, Figures]:
-        """See `Backend`."""
         if self._memory is None:
             raise RuntimeError("there is no memory before the engine is ready")
         found, begun = self._vectors[step], time.monotonic()

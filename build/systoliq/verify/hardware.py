@@ -130,7 +130,6 @@ class Hardware(Lanes):
         return self.core.module.wires["a__payload"].width - 1
 
     def lane(self, n: int, *, sums: Value, row_sum: int) -> Scope:
-        """See `Lanes.lane`."""
         tile, column = divmod(n, self.shape.cols)
         step, lane = divmod(column, self.lanes)
         return self._lane_at(lane, step, tile, sums=sums, row_sum=row_sum)

@@ -60,7 +60,6 @@ class EngineDesign(SingleArrayDesign):
 
     @property
     def explored(self) -> EngineConfig:
-        """See `Design.explored`."""
         return self.config
 
     @property

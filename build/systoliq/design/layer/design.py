@@ -118,7 +118,6 @@ class LayerDesign(SingleArrayDesign):
 
     @property
     def explored(self) -> MatMulLayer:
-        """See `Design.explored`."""
         return self.layer
 
     @property
@@ -142,7 +141,6 @@ class LayerDesign(SingleArrayDesign):
 
     @property
     def odd_scales(self) -> list[str]:
-        """See `Design.odd_scales`."""
         return scale_notes(self.layer)
 
     @property

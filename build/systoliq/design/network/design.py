@@ -192,7 +192,6 @@ class NetworkDesign(Design):
 
     @property
     def explored(self) -> Network:
-        """See `Design.explored`."""
         return self.network
 
     @property
@@ -227,12 +226,10 @@ class NetworkDesign(Design):
 
     @property
     def image_cost(self) -> ImageCost:
-        """See `Design.image_cost`."""
         return image_cost(self.network, self.plan, self.assembly.waiting, self.cells)
 
     @property
     def speed(self) -> Speed:
-        """See `Design.speed`."""
         clock = self.expected_clock
         return Speed(
             image_cycles=self.plan.image_cycles, latency_cycles=self.cycles(1), assumed=clock is None,
@@ -241,7 +238,6 @@ class NetworkDesign(Design):
 
     @property
     def notes(self) -> Sequence[str]:
-        """See `Design.notes`."""
         return (*self._notes, *self.odd_scales)
 
     @property
@@ -359,12 +355,10 @@ class NetworkDesign(Design):
 
     @property
     def odd_scales(self) -> list[str]:
-        """See `Design.odd_scales`."""
         return network_scale_notes(self.network)
 
     @property
     def outputs(self) -> int:
-        """See `Design.outputs`."""
         return len(self.network.outputs)
 
     @property

@@ -92,12 +92,10 @@ class EngineSubject(Subject):
 
     @property
     def name(self) -> str:
-        """See `Subject.name`."""
         return f"engine for {self.workload.name}"
 
     @property
     def origin(self) -> str:  # type: ignore[override]
-        """See `Subject.origin`."""
         return f"{self.workload.count} products, {self.workload.macs:,} multiply-accumulates a pass"
 
     @property
@@ -122,7 +120,6 @@ class EngineSubject(Subject):
 
     @property
     def objectives(self) -> tuple[str, ...]:
-        """See `Subject.objectives`."""
         return ("throughput", "area", "ram")
 
     @property
@@ -132,21 +129,17 @@ class EngineSubject(Subject):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """See `Subject.facts`."""
         products = [dataclasses.asdict(each) for each in self.workload.products]
         return {"workload": {"name": self.workload.name, "macs": self.workload.macs, "products": products}}
 
     def subtitle(self, settings: Settings) -> list[str]:
-        """See `Subject.subtitle`."""
         return [self.origin, "an inference is one pass through all products"]
 
     def point(self, values: Mapping[str, Any]) -> EnginePoint:
-        """See `Subject.point`."""
         fields = {axis.name: values[axis.name] for axis in self.axes}
         return EnginePoint(**fields | {"lanes": fields["lanes"] or chosen_lanes(fields["cols"])})
 
     def design(self, point: Point) -> EngineDesign:
-        """See `Subject.design`."""
         assert isinstance(point, EnginePoint)  # noqa: S101 - of this space
         config = _config(point)
         return DmaEngineDesign(config, bus=point.bus) if point.bus else EngineDesign(config)
@@ -197,7 +190,6 @@ class EngineSubject(Subject):
         }
 
     def label(self, row: Row) -> tuple[str, str]:
-        """See `Subject.label`."""
         fed = f", {row['bus']}-bit bus" if row["bus"] else ""
         buffers = f"{row['a_words']} words of A, {row['b_words']} of B"
         return (
@@ -206,7 +198,6 @@ class EngineSubject(Subject):
         )
 
     def emit_arguments(self, row: Row, out: Path) -> list[str]:
-        """See `Subject.emit_arguments`."""
         size = f"{row['rows']}x{row['cols']}x{row['depth']}_l{row['lanes']}_a{row['a_words']}_b{row['b_words']}"
         folder = f"{size}_{row['dataflow'].split('-')[0]}" + (f"_bus{row['bus']}" if row["bus"] else "")
         arguments = ["engine", "--out", str(out / "points" / folder)]

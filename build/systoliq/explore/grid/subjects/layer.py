@@ -49,7 +49,6 @@ class LayerPoint(Point):
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> LayerPoint:
-        """See `Subject.point`."""
         fields = {axis.name: values[axis.name] for axis in _AXES}
         return cls(**fields | ({"requantizer_bits": 0} if fields["requantizer"] == "auto" else {}))
 
@@ -112,7 +111,6 @@ class LayerSubject(Subject):
 
     @property
     def name(self) -> str:
-        """See `Subject.name`."""
         return self.layer.name
 
     @property
@@ -127,7 +125,6 @@ class LayerSubject(Subject):
 
     @property
     def objectives(self) -> tuple[str, ...]:
-        """See `Subject.objectives`."""
         return ("throughput", "area", "accuracy" if self.scored else "exactness")
 
     @property
@@ -146,15 +143,12 @@ class LayerSubject(Subject):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """See `Subject.facts`."""
         return {"layer": {"name": self.layer.name, "k": self.layer.k, "n": self.layer.n}}
 
     def subtitle(self, settings: Settings) -> list[str]:
-        """See `Subject.subtitle`."""
         return [f"{self.layer.k} → {self.layer.n}", self.origin, f"batches of {settings.batch}"]
 
     def point(self, values: Mapping[str, Any]) -> LayerPoint:
-        """See `Subject.point`."""
         return LayerPoint.of(values)
 
     def own_widths(self, a_bits: int, b_bits: int) -> bool:
@@ -187,14 +181,12 @@ class LayerSubject(Subject):
         return {"accuracy": accuracy, "rms_error": None}
 
     def design(self, point: Point) -> LayerDesign:
-        """See `Subject.design`."""
         assert isinstance(point, LayerPoint)  # noqa: S101 - of this space
         layer = _layer(self, point.a_bits, point.b_bits)
         constants = _requantization(self, *_rounding(point))
         return LayerDesign(layer, _hardware(point), origin=self.origin, requantization=constants)
 
     def model(self, point: Point, settings: Settings) -> dict[str, Any]:
-        """See `Subject.model`."""
         assert isinstance(point, LayerPoint)  # noqa: S101 - of this space
         dense = self.design(point).dense
         layer, config, schedule, batch = dense.layer, dense.config, dense.schedule, settings.batch
@@ -233,12 +225,10 @@ class LayerSubject(Subject):
         }
 
     def label(self, row: Row) -> tuple[str, str]:
-        """See `Subject.label`."""
         rest = f"a {row['a_bits']}, b {row['b_bits']}, requantizer {row['requantizer_bits'] or 'auto'} bits"
         return f"{row['rows']} x {row['cols']} x {row['depth']}", rest
 
     def emit_arguments(self, row: Row, out: Path) -> list[str]:
-        """See `Subject.emit_arguments`."""
         own = self._is_source(row)
         arguments = [self.source if own else str(out / self._file(row)), "--out", str(out / "points" / _folder(row))]
         if own and self.weights is not None:

@@ -54,7 +54,6 @@ class NetworkSubject(Subject):
 
     @property
     def name(self) -> str:
-        """See `Subject.name`."""
         return self.network.name
 
     @property
@@ -69,11 +68,9 @@ class NetworkSubject(Subject):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """See `Subject.facts`."""
         return {"network": {"name": self.name, "stages": len(stages_of(self.network)), "macs": self.work}}
 
     def subtitle(self, settings: Settings) -> list[str]:
-        """See `Subject.subtitle`."""
         return [f"{len(stages_of(self.network))} stages", self.origin, "an inference is an image"]
 
     def point(self, values: Mapping[str, Any]) -> NetworkPoint:
@@ -86,7 +83,6 @@ class NetworkSubject(Subject):
         return NetworkPoint(**point.as_dict() | {"multipliers": taken})
 
     def design(self, point: Point) -> NetworkDesign:
-        """See `Subject.design`."""
         assert isinstance(point, NetworkPoint)  # noqa: S101 - of this space
         hardware = NetworkOptions(multipliers=point.multipliers, cells=point.hardware_cells)
         return NetworkDesign(self.network, hardware, origin=self.origin)
@@ -132,11 +128,9 @@ class NetworkSubject(Subject):
         }
 
     def label(self, row: Row) -> tuple[str, str]:
-        """See `Subject.label`."""
         return f"{row['multipliers']} multipliers", f"{row['macs_per_cycle']} of them for products"
 
     def emit_arguments(self, row: Row, out: Path) -> list[str]:
-        """See `Subject.emit_arguments`."""
         source = self.source or str(out / self._file)
         folder = out / "points" / f"{row['multipliers']}_multipliers_{row['cells']}"
         arguments = [source, "--out", str(folder), "--multipliers", str(row["multipliers"])]
