@@ -146,8 +146,8 @@ _ARRAYS = [
     *((12, 12, 1), (4, 4, 8)),  # nearly all of an ecp5-85k's 156 multipliers
 ]
 
-# Engines, rows x cols [x depth] / lanes: change them here. Designs that do not fit are left out of the table. An
-# ecp5-85k has 156 multipliers, an engine takes rows * cols * depth + 8 * lanes + 1: 144 products a cycle are the most.
+# Engines, rows x cols [x depth] / lanes: change them here. Designs that do not fit are left out of the table. The
+# multipliers that an engine takes: design.engine.largest.
 _ENGINES = {
     "engine 4 x 4 / 4": ("ecp5-85k", EngineConfig(rows=4, cols=4, lanes=4, cells="ecp5")),
     "engine 8 x 8 / 4": ("ecp5-85k", EngineConfig(rows=8, cols=8, lanes=4, cells="ecp5")),

@@ -56,6 +56,7 @@ Examples
   systoliq emit layer.npz --out out/layer --rows 4 --cols 8 --depth 4 --cells ecp5
   systoliq emit digits-cnn --out out/digits --target ice40-up5k
   systoliq emit array --out out/array --rows 16 --cols 16 --a-unsigned --accumulator-bits 24
+  systoliq emit engine --out out/engine --target ecp5-85k --bus 64 --vector
   systoliq emit engine --out out/engine --rows 16 --cols 16 --dataflow auto --workload products.csv
 """
 )

@@ -167,7 +167,8 @@ TARGET_OPTION = click.option(
     "--target",
     type=TargetName(),
     metavar="T",
-    help="Part to build for (see synth), or a board: sets the default of --cells; a network's plan must fit it.",
+    help="Part to build for (see synth), or a board: sets the default of --cells; a network's plan must fit it. An "
+    "engine without sizes is the largest that fits an ECP5 or UP5K.",
 )
 SOURCE_OPTIONS = (
     click.option(

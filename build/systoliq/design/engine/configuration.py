@@ -6,15 +6,15 @@ from typing import Any
 
 from systoliq.golden.float8 import Float8Format
 from systoliq.hw.engine import EngineConfig
+from systoliq.hw.engine.config import DATAFLOWS
 
 from ...errors import InputError
 from ..choose import AUTO
 from ..options import parse_format
+from .largest import LANES_LIMIT, SIZES, check_multipliers, is_known, largest
 from .options import EngineOptions
 
-__all__ = ["LANES_LIMIT", "chosen_lanes", "engine_config"]
-
-LANES_LIMIT = 4  # of those that are chosen: each has a multiplier of 32 x 24 bits
+__all__ = ["LANES_LIMIT", "chosen_lanes", "engine_config", "is_left_to_part"]
 
 
 def engine_config(hardware: EngineOptions) -> EngineConfig:
@@ -22,18 +22,41 @@ def engine_config(hardware: EngineOptions) -> EngineConfig:
 
     These are the largest divisor of the columns that is at most 4. A tile's results then leave in rows * cols / 4
     cycles, unseen where the next tile has as many beats; what more lanes cost is in docs/measurements/silicon.md.
+    With a part and no size of the array, it is the `largest` engine that fits.
     """
     if hardware.workload is not None and hardware.dataflow != AUTO:
         raise InputError("workload can only be used with dataflow auto")
     names = ("rows", "cols", "depth", "lanes", "a_words", "b_words", "max_columns", "max_rows")
     given: dict[str, Any] = {name: value for name in names if (value := getattr(hardware, name)) is not None}
+    if hardware.part is not None and is_left_to_part(hardware):
+        return largest(hardware.part, hardware.bus, given | {"vector": hardware.vector})
+    if hardware.part is not None and hardware.part.capacity.get("dsp") == 0 and not given.keys() & {*SIZES}:
+        raise InputError(
+            f"rows and cols must be given for {hardware.part.name}: it has no multipliers, and its largest engine is "
+            f"not known"
+        )
     given.setdefault("lanes", chosen_lanes(given.get("cols", EngineConfig.cols)))
     config = EngineConfig(**given | _formats(hardware), cells=hardware.cells, vector=hardware.vector)
     if hardware.dataflow == AUTO:
         from .workloads import OWN, choose_dataflow, read_workloads  # with the engine's hardware; options need none
 
         return choose_dataflow(config, OWN if hardware.workload is None else read_workloads(hardware.workload))
-    return config if hardware.dataflow is None else config.replace(dataflow=hardware.dataflow)
+    if hardware.dataflow is not None:
+        config = config.replace(dataflow=hardware.dataflow)
+    if hardware.part is not None and _is_plain(hardware):
+        check_multipliers(config, hardware.part)
+    return config
+
+
+def is_left_to_part(hardware: EngineOptions) -> bool:
+    """True if the sizes of the array are chosen for the part."""
+    return _is_plain(hardware) and all(getattr(hardware, name) is None for name in SIZES)
+
+
+def _is_plain(hardware: EngineOptions) -> bool:
+    """True if the cells that the engine takes of its part are known."""
+    plain = hardware.a_format is None and hardware.dataflow in (None, DATAFLOWS[0])
+    return plain and hardware.part is not None and is_known(hardware.part, hardware.cells)
 
 
 def _formats(hardware: EngineOptions) -> dict[str, Float8Format]:

@@ -22,8 +22,9 @@ from ..choose import AUTO
 from ..design import Arrays
 from ..names import module_name
 from ..single_array import SingleArrayDesign
-from .configuration import engine_config
+from .configuration import engine_config, is_left_to_part
 from .facts import stream_notes
+from .largest import reason
 from .meanings import MEANINGS
 from .options import EngineOptions
 from .simulate import read_operation, run_engine
@@ -44,7 +45,7 @@ class EngineDesign(SingleArrayDesign):
         self.config: EngineConfig = hardware if isinstance(hardware, EngineConfig) else engine_config(hardware)
         if self.kind == EngineDesign.kind and self.config.vector:
             raise InputError("vector requires bus: the vector unit reads and writes memory")
-        self._chosen = isinstance(hardware, EngineOptions) and hardware.dataflow == AUTO
+        self._choices = _choices(hardware, self.config) if isinstance(hardware, EngineOptions) else []
 
     @cached_property
     def top(self) -> AxiEngine:
@@ -64,8 +65,8 @@ class EngineDesign(SingleArrayDesign):
 
     @property
     def choices(self) -> list[str]:
-        """The dataflow, where it was left to systoliq."""
-        return [f"dataflow: {self.config.dataflow}"] if self._chosen else []
+        """The dataflow, and the sizes for a part, where they were left to systoliq."""
+        return list(self._choices)
 
     @property
     def notes(self) -> list[str]:
@@ -122,3 +123,10 @@ class EngineDesign(SingleArrayDesign):
             if value is not None:
                 raise InputError(f"{option} cannot be used with the source engine: its simulation has none")
         check_run(simulator, stalls, waves)
+
+
+def _choices(hardware: EngineOptions, config: EngineConfig) -> list[str]:
+    """A line for each thing that was left to systoliq."""
+    if hardware.part is not None and is_left_to_part(hardware):
+        return [reason(config, hardware.part)]
+    return [f"dataflow: {config.dataflow}"] if hardware.dataflow == AUTO else []

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ..options import ArraySize
+
+if TYPE_CHECKING:
+    from ...synth.targets import Target
 
 __all__ = ["EngineOptions"]
 
@@ -46,6 +49,9 @@ class EngineOptions(ArraySize):
         bits of AXI4 masters that fetch from memory: 32, 64 or 128. By default, the engine has streams.
     vector
         True adds a vector unit, which requires `bus`.
+    part
+        part to build for, as a `Target` or by name, such as "ecp5-85k". Without sizes of the array, and with the cells
+        of the part, the engine is the `largest` that fits.
     """
 
     refusals: ClassVar[Mapping[str, str]] = _REFUSALS
@@ -62,3 +68,4 @@ class EngineOptions(ArraySize):
     workload: Path | None = None
     bus: int | None = None
     vector: bool = False
+    part: Target | None = None
