@@ -14,7 +14,7 @@ import pytest
 from systoliq.golden.network import Reshape, Transpose
 from systoliq.signoff.power_up import without_initial_values
 from systoliq.sim.cosimulation import network as network_cosimulation
-from systoliq.sim.cosimulation.network import cosimulate_network, network_verilog
+from systoliq.sim.cosimulation.network import Netlist, cosimulate_network, network_verilog
 from systoliq.sim.process import SimulationError
 from systoliq.sim.runner import SimulatorWarning
 from systoliq.sim.tools import find, missing_text
@@ -119,11 +119,24 @@ def test_fault_is_found_and_located(fault, icarus):
     assert found[6] == ("nothing" if not wrong.there[place] else str(wrong.found[place])) != found[5]
 
 
-def test_braces_in_the_name_of_a_tensor_are_not_formatted(tmp_path):
+def test_braces_in_the_name_of_a_tensor_are_not_formatted():
     tensor = dataclasses.replace(small.residual().inputs[0], name="x{y}{}")
     expected = np.ones((1, tensor.pixels, tensor.channels), tensor.format.dtype)
-    beats = network_cosimulation._read(tmp_path / "none", tensor.format.bits, tensor, expected)
+    beats = network_cosimulation._read(np.zeros((0, 4), np.uint8), tensor.format.bits, tensor, expected)
     assert beats.differences[0] == "tensor 'x{y}{}', image 0, pixel 0, channel 0: expected 1, got nothing"
+
+
+@pytest.mark.parametrize("fault", [None, next(iter(FAULTS))])
+def test_without_names_of_stages_the_outputs_are_compared(fault, icarus):
+    net, assembly, text = fixed()
+    text = re.sub(r"\btap_", "wire_", text if fault is None else mutate(text, *FAULTS[fault][1:]))
+    given = images(net)
+    result = cosimulate_network(assembly, given, simulator=icarus, verilog=Netlist(text))
+    (output,) = net.outputs
+    assert list(result.tensors) == [output.name]
+    same = np.array_equal(result.tensors[output.name].array, net.golden(given)[output.name])
+    assert result.passed == same == (fault is None)
+    assert bool(result.mismatches) == (fault is not None)
 
 
 @functools.cache

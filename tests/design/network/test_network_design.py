@@ -77,6 +77,26 @@ def test_auto_cells_need_a_part_and_a_budget(model, call, tmp_path, options, rea
 
 
 @pytest.mark.simulator
+def test_the_netlist_has_the_same_outputs(call, tmp_path, icarus):
+    pytest.importorskip("pyosys", reason="the extra synth is not installed: pip install 'systoliq[synth]'")
+    net = Builder(["N", 2, 2, 2])
+    net.conv(2, 2, (1, 1))
+    small, x = quantized(tmp_path, net), images(["N", 2, 2, 2], 3, seed=4)
+    given, out, report = (tmp_path / name for name in ("x.npy", "y.npz", "report.json"))
+    np.save(given, x)
+    result = call(
+        "simulate", small, "--input", given, "--simulator", icarus, "--netlist", "ice40", "--report", report,
+        "--output", out,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    content = json.loads(report.read_text())
+    assert (content["netlist"], list(content["tensors"].values())) == ("ice40", [{"elements": 24, "mismatches": 0}])
+    ((name, y),) = np.load(out).items()
+    graph, names = seen(small, read_network(small))
+    np.testing.assert_array_equal(y, session(graph).run(names, {"x": x})[names.index(name)])
+
+
+@pytest.mark.simulator
 def test_simulated_outputs_are_onnxruntimes(model, given, call, tmp_path, icarus):
     out, report = tmp_path / "y.npz", tmp_path / "report.json"
     result = call(
@@ -178,7 +198,6 @@ OPTIONS = {
     "--depth 2": "depth cannot be used with a network",
     "--lanes 2": "lanes must be given for the source engine only, not for a network",
     "--quantize": "quantize cannot be used with a network: real numbers of its float inputs are quantized",
-    "--netlist ecp5": "netlist cannot be used with a network",
     "--no-bias": "no_bias cannot be used with a network",
     "--throughput 10 --plan p.json": "only one of throughput, multipliers and plan must be given",
     "--throughput -1": "throughput must be positive, not -1.0",

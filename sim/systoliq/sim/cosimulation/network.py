@@ -14,7 +14,7 @@ from systoliq.hw import emit_verilog
 from systoliq.hw.axi import AxiPipeline, axi_bits
 from systoliq.hw.cells import models_verilog
 from systoliq.hw.network.assembly import Assembly
-from systoliq.hw.packing import from_words, image_words
+from systoliq.hw.packing import Words, from_words, image_words
 
 from ..choice import SimulatorChoice, chosen
 from ..exchange import Beats, BenchOutcome, BenchRun
@@ -24,6 +24,7 @@ from .simulate import simulate
 
 __all__ = [
     "NETWORK_TOP",
+    "Netlist",
     "beat_bits",
     "beat_lanes",
     "cosimulate_network",
@@ -31,6 +32,12 @@ __all__ = [
 ]
 
 NETWORK_TOP = "network"
+
+
+class Netlist(str):
+    """Verilog of a network without the names of its stages."""
+
+    __slots__ = ()
 
 
 def network_verilog(assembly: Assembly) -> str:
@@ -60,14 +67,16 @@ def cosimulate_network(
     stalls
         probabilities of a pause in a cycle, of the source of images and of the receiver of results.
     verilog
-        text to simulate instead of the emitted one; its top is called `network`.
+        text to simulate instead of the emitted one; its top is called `network`. Of a `Netlist`, only the outputs are
+        compared.
     """
     pipeline, network = assembly.pipeline, assembly.net
     golden = network.golden(inputs)
     expected = {name: tensor.raster(golden[tensor.name]) for name, tensor in assembly.tensors.items()}
     count = len(expected[pipeline.inputs[0].name])
     run = _run(assembly, expected, stalls, seed)
-    made = [joint.name for joint in pipeline.joints if joint.name in assembly.tensors]
+    names = () if isinstance(verilog, Netlist) else (joint.name for joint in pipeline.joints)
+    made = [name for name in names if name in assembly.tensors]
     taps = [
         Tap(net=f"pipeline.{pipeline.tap(name)}", bits=beat_bits(assembly, name), file=f"tap_{index}.bin")
         for index, name in enumerate(made)
@@ -80,9 +89,13 @@ def cosimulate_network(
     used = chosen(simulator, assembly.image_cycles * (count + 1), waves)
     (outcome,), log = simulate(text, ports, NETWORK_TOP, [(run, True)], used, waves=waves, progress=progress, taps=taps)
     results = {
-        name: _read(log.parent / tap.file, tap.bits, assembly.tensors[name], expected[name])
+        name: _read(_tapped(log.parent / tap.file, tap.bits), tap.bits, assembly.tensors[name], expected[name])
         for tap, name in zip(taps, made, strict=True)
     }
+    if isinstance(verilog, Netlist):
+        came = (outcome.words, *(beats.words for beats in outcome.more_outputs))
+        for words, name in zip(came, assembly.outputs.values(), strict=True):
+            results[name] = _read(words, beat_bits(assembly, name), assembly.tensors[name], expected[name])
     return Simulated.of(
         outcome,
         results,
@@ -152,11 +165,15 @@ def beat_lanes(assembly: Assembly, name: str) -> int:
     return lanes
 
 
-def _read(file: Path, bits: int, tensor: Tensor, expected: npt.NDArray[Any]) -> Compared:
-    """The beats of a tap as elements; those that are too many are left out."""
-    padded = 4 * (bits // 32 + 1)  # bytes: at least a bit more, as the harness fills it up
+def _tapped(file: Path, bits: int) -> Words:
+    """The beats of a tap, each filled up by at least a bit, as the harness does."""
+    padded = 4 * (bits // 32 + 1)
     data = np.fromfile(file, np.uint8) if file.exists() else np.zeros(0, np.uint8)
-    words = data[: len(data) // padded * padded].reshape(-1, padded)
+    return data[: len(data) // padded * padded].reshape(-1, padded)
+
+
+def _read(words: Words, bits: int, tensor: Tensor, expected: npt.NDArray[Any]) -> Compared:
+    """Beats of `bits` as elements; those that are too many are left out."""
     each = tensor.format.bits
     elements = from_words(words, each, bits // each, signed=tensor.format.signed).reshape(-1)[: expected.size]
     streamed = np.zeros(expected.size, expected.dtype)
