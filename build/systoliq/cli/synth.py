@@ -40,7 +40,7 @@ __all__ = ["synth"]
 
 _WIDTH = 160  # of the table in a file or a pipe
 
-_TARGETS = "\n".join(f"  {target.name:<12}{target.title}" for target in TARGETS.values() if target.name[-2:-1] != "-")
+_TARGETS = "\n".join(f"  {target.name:<14}{target.title}" for target in TARGETS.values() if target.name[-2:-1] != "-")
 
 _HELP = f"""Synthesize SOURCE, place and route it, and report cells, frequency and critical path.
 

@@ -58,16 +58,22 @@ def netlist_sources(
     known: dict[str, str] = {}
     for text in models().values():
         known |= _modules(text)
-    for path in sorted((yosys_share() / target.family).iterdir()):
-        if path.name in _MODELS:
-            modules = _modules(_whole(path))
-            known |= {cell: text for cell, text in modules.items() if cell not in known or _DOES.search(text)}
+    for path in _model_files(target.family):
+        modules = _modules(_whole(path))
+        known |= {cell: text for cell, text in modules.items() if cell not in known or _DOES.search(text)}
     used = {cell["type"] for cell in top_of(folder)["cells"].values()} & set(RAMS)
     if unknown := sorted(kind for kind in used if not _DOES.search(known.get(kind, ""))):
         raise InputError(
             f"netlist must be of a design without block RAM for {family}: there is no model of {', '.join(unknown)}"
         )
     return [netlist, _MACROS + "".join(_needed(netlist, known))]
+
+
+def _model_files(family: str) -> list[Path]:
+    """Yosys' files with models of a family's cells."""
+    if models := FAMILIES[family].models:
+        return [yosys_share() / models]
+    return sorted(path for path in (yosys_share() / family).iterdir() if path.name in _MODELS)
 
 
 def _whole(path: Path) -> str:

@@ -10,12 +10,13 @@ from .gatemate import GATEMATE
 from .generic import GENERIC
 from .gowin import GOWIN
 from .ice40 import ICE40
+from .machxo3 import MACHXO3
 from .nexus import NEXUS
 from .xilinx import XILINX
 
 __all__ = ["FAMILIES", "Family", "Packing", "Placement"]
 
 FAMILIES: Mapping[str, Family] = {
-    family.name: family for family in (ECP5, ICE40, GOWIN, NEXUS, GATEMATE, XILINX, GENERIC)
+    family.name: family for family in (ECP5, ICE40, GOWIN, NEXUS, GATEMATE, MACHXO3, XILINX, GENERIC)
 }
 """All families, by the name in `Target.family`."""

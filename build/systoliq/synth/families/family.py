@@ -117,6 +117,8 @@ class Family:
         of the parts of a network's stage, for plans; None without estimates.
     netlists
         names of `simulate --netlist`, and the target whose netlist each simulates.
+    models
+        file of Yosys with simulation models of its cells; empty for those in the folder NAME.
     """
 
     name: str
@@ -129,6 +131,7 @@ class Family:
     mend: Callable[[dict[str, Any]], None] | None = None
     sizes: Sizes | None = None
     netlists: Mapping[str, str] = field(default_factory=dict)
+    models: str = ""
 
     @property
     def large_blocks(self) -> int:
