@@ -114,10 +114,12 @@ def harness_verilog(design: str, ports: Ports, *, own_clock: bool, taps: Sequenc
     came = " + ".join(sink["came"].format(**each) for each in sinks)
     return _HARNESS.format(
         **fields,
-        declarations="".join(_SOURCE_DECLARATIONS.format(**source) for source in sources),
+        declarations="".join(_SOURCE_DECLARATIONS.format(**source) for source in sources)
+        + "".join(_TAP_DECLARATIONS.format(index=index) for index in range(len(taps))),
         opening="".join(_OPENING.format(**stream) for stream in (*sources, *sinks))
         + "".join(_SOURCE_OPENING.format(**source) for source in sources)
-        + "".join(_SINK_OPENING.format(**each) for each in sinks),
+        + "".join(_SINK_OPENING.format(**each) for each in sinks)
+        + "".join(_TAP_OPENING.format(index=index, file=tap.file) for index, tap in enumerate(taps)),
         moving="".join(_SOURCE_MOVING.format(**source) for source in sources),
         clearing="".join(_SOURCE_CLEARING.format(**source) for source in sources)
         + "".join(_SINK_CLEARING.format(**each) for each in sinks),
@@ -128,7 +130,7 @@ def harness_verilog(design: str, ports: Ports, *, own_clock: bool, taps: Sequenc
         sink_connections=",\n".join(sink["connections"].format(**each) for each in sinks),
         error="" if ports.sums else ",\n    .error(error)",
         taps="".join(
-            _TAP.format(index=index, net=f"under_test.{tap.net}", file=tap.file, pad=-tap.bits % 32 or 32)
+            _TAP.format(index=index, net=f"under_test.{tap.net}", pad=-tap.bits % 32 or 32)
             for index, tap in enumerate(taps)
         ),
     )
@@ -173,6 +175,8 @@ module {top}(
   reg [31:0] lingered = 0;
   integer count = 0;
   integer pauses_file = 0;
+  wire moving = running && !done;
+  wire closing = moving && lingered == linger;
 {declarations}{sink_declarations}  assign out_flags = output_0_flags;
   initial begin
     done = 0;
@@ -213,16 +217,22 @@ module {top}(
 {taps}endmodule
 """
 
-_TAP = """\
+_TAP_DECLARATIONS = """\
   integer tap_{index} = 0;
+"""
+
+_TAP = """\
+  wire tap_{index}_moves = moving && {net}_valid && {net}_ready;
   always @(posedge clk) begin
-    if (run && !rst && !running)
-      tap_{index} = $fopen("{file}", "wb");
-    else if (running && !done && {net}_valid && {net}_ready)
+    if (tap_{index}_moves)
       $fwrite(tap_{index}, "%u", {{{pad}'d0, {net}_data}});
-    if (running && !done && lingered == linger)
+    if (closing)
       $fclose(tap_{index});
   end
+"""
+
+_TAP_OPENING = """\
+      tap_{index} = $fopen("{file}", "wb");
 """
 
 _SOURCE_DECLARATIONS = """\

@@ -9,7 +9,7 @@ from pathlib import Path
 from .. import harness
 from ..cache import run_directory
 from ..exchange import VARIABLE, BenchOutcome, BenchRun, read_outcomes, write_runs
-from ..icarus import with_shared_blocks
+from ..icarus import with_sleeping_registers
 from ..process import SimulationError
 from ..runner import Simulation, SimulatorName, SimulatorWarning, build
 
@@ -66,7 +66,7 @@ def _build(
     taps: Sequence[harness.Tap],
 ) -> Simulation:
     if simulator == "icarus":
-        verilog = with_shared_blocks(verilog)
+        verilog = with_sleeping_registers(verilog)
     if bulk:
         verilog += harness.harness_verilog(top, ports, own_clock=simulator == "icarus", taps=taps)
     with warnings.catch_warnings():
