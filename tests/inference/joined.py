@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from systoliq.api import EngineConfig, compile_onnx
+from systoliq.inference.program.cycles import run_cycles
 from systoliq.inference.program.product import bytes_of_rows
 from systoliq.inference.program.vector import VectorInMemory, layout_of
 from systoliq.sim.engine.dma_engine import SimulatedDmaEngine
@@ -21,7 +22,9 @@ __all__ = ["joined"]
 
 
 def joined(path, config, bus, *, limit=10_000_000, seed=3):
-    """(steps, jobs, cycles, integers that are equal to onnxruntime's) of one list, from its start to its interrupt."""
+    """(steps, jobs, cycles, cycles by the cycle model, integers that are equal to onnxruntime's) of one list, from its
+    start to its interrupt.
+    """
     compiled = compile_onnx(path, config, bus=bus)
     program, rng = compiled.program, np.random.default_rng(seed)
     (run,) = program.runs
@@ -47,7 +50,9 @@ def joined(path, config, bus, *, limit=10_000_000, seed=3):
             continue
         np.testing.assert_array_equal(rows[:, : y.row_bytes].reshape(-1), wanted.reshape(-1), err_msg=name)
         compared += wanted.size
-    return len(run.steps), sum(jobs for step in steps.values() for _, jobs in step.parts), played.cycles, compared
+    (model,) = run_cycles(program)
+    jobs = sum(jobs for step in steps.values() for _, jobs in step.parts)
+    return len(run.steps), jobs, played.cycles, model, compared
 
 
 def result(step):
@@ -81,8 +86,11 @@ def main():
         parser.add_argument(f"--{name}", type=int, default=number)
     given = parser.parse_args()
     config = EngineConfig(rows=given.rows, cols=given.cols, depth=given.depth, lanes=given.lanes, vector=True)
-    steps, jobs, cycles, compared = joined(given.model, config, given.bus)
-    text = f"one list: {steps} steps, {jobs} jobs, {cycles:,} cycles; {compared:,} integers equal onnxruntime's"
+    steps, jobs, cycles, model, compared = joined(given.model, config, given.bus)
+    text = (
+        f"one list: {steps} steps, {jobs} jobs, {cycles:,} cycles ({model:,} by the cycle model); {compared:,} "
+        f"integers equal onnxruntime's"
+    )
     sys.stdout.write(text + "\n")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import shutil
 import subprocess
 
@@ -54,6 +55,7 @@ def test_files(model):
     result = systoliq_compile(model, *ENGINE, "--shape", "x=7,6")
     assert result.exit_code == 0, result.output
     assert "2 products in 2 jobs" in result.output
+    assert re.search(r"1 list: [\d,]+ cycles by the cycle model, .* at 100 MHz, without the", result.output)
     facts = json.loads((out / "program.json").read_text())
     assert {path.name for path in out.iterdir()} == {"program.json", *facts["files"]}
     assert facts["engine"]["bus_bits"] == 64

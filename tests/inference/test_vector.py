@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from systoliq.api import EngineConfig, EngineSession, InputError, compile_onnx
+from systoliq.inference.program.cycles import run_cycles
 from systoliq.inference.program.product import bytes_of_rows
 from systoliq.inference.program.vector import VectorInMemory
 from systoliq.inference.steps import HostStep
@@ -50,19 +51,19 @@ def pooled() -> Builder:
     return net
 
 
-def one_list(program, run, tensors):
-    """The bytes of Y of the last step, after one list that runs all steps behind the first operand."""
+def one_list(program, run, tensors, stalls=0.1):
+    """The bytes of Y of the last step, after one list that runs all steps behind the first operand; and its cycles."""
     first, last = (program.steps[number - 1] for number in (run.steps[0], run.steps[-1]))
     (operation,) = first.operations
     given = np.ascontiguousarray(tensors[first.sketch.step.node.input[0]])
     y = last.y if isinstance(last, VectorInMemory) else last.operations[0].y
-    with EngineMemory(SimulatedDmaEngine(CONFIG, bus_bytes=8), program.memory, stalls=0.1) as memory:
+    with EngineMemory(SimulatedDmaEngine(CONFIG, bus_bytes=8), program.memory, stalls=stalls) as memory:
         played = memory.play(
             run.address, run.size, jobs=run.jobs, limit=200_000, reads=[(y.address, y.stride * y.rows)],
             writes=[(operation.a.address, bytes_of_rows(operation.sketch.a, given))],
         )  # fmt: skip
     found = np.frombuffer(played.data[0], np.uint8).reshape(y.rows, y.stride)
-    return found[:, : y.row_bytes].tobytes()
+    return found[:, : y.row_bytes].tobytes(), played.cycles
 
 
 def of_host(steps):
@@ -88,7 +89,7 @@ def test_a_residual_network_needs_the_host_at_its_float_edges_only(form, types, 
     (run,) = program.runs
     assert run.steps == tuple(range(2, len(program.steps)))
     assert (
-        one_list(program, run, session.tensors)
+        one_list(program, run, session.tensors)[0]
         == session.tensors[program.products[-1].sketch.step.node.output[0]].tobytes()
     )
 
@@ -106,7 +107,10 @@ def test_maxima_and_moves_are_in_the_one_list(tmp_path):
     (run,) = program.runs
     assert run.steps == tuple(range(2, len(program.steps)))
     wanted = session.tensors[program.products[-1].sketch.step.node.output[0]].tobytes()
-    assert one_list(program, run, session.tensors) == wanted
+    found, cycles = one_list(program, run, session.tensors, stalls=0.0)
+    assert found == wanted
+    (model,) = run_cycles(program)
+    assert abs(model - cycles) < 0.02 * cycles  # tests/engine/test_list_cycles.py has the bound of any list
 
 
 SIGMOID = """g (uint8[1, 4, 6] x) => (uint8[1, 4, 6] y) {
@@ -126,7 +130,7 @@ def test_one_list_that_ends_with_a_step_of_the_unit(tmp_path):
     session.report.check()
     (run,), (step,) = program.runs, program.vectors
     assert (run.steps, run.jobs) == ((1, 2), 1)
-    found = one_list(program, run, session.tensors | feed)
+    found, _ = one_list(program, run, session.tensors | feed)
     assert found == session.tensors[step.sketch.step.output].tobytes()
 
 

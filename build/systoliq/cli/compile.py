@@ -11,6 +11,7 @@ from rich.console import Console
 
 from ..design.dma_engine.design import BUS_BITS
 from ..inference import compile_onnx
+from ..inference.program.cycles import run_cycles
 from ..onnx import Model
 from ..package.output import check_output
 from ..progress import Stages
@@ -65,11 +66,19 @@ Examples
 @click.option("--replace", is_flag=True, help="Overwrite a different systoliq package in DIR.")
 @click.option("--memory", type=_Bytes(), metavar="BYTES", help="Limit of the program's memory.  [as needed]")
 @click.option("--base", type=_Bytes(), default=0, metavar="ADDRESS", help="Address of that memory.  [0]")
+@click.option(
+    "--mhz",
+    type=click.FloatRange(min=0, min_open=True),
+    default=100,
+    show_default=True,
+    metavar="F",
+    help="Clock of the engine, for the runs a second that are printed.",
+)
 @click.option("--only", multiple=True, metavar="NODE", help="Run only this product on the engine; may be repeated.")
 @add_options(SHAPE_OPTION, *INTEGER_ENGINE_OPTIONS, debug_option)
 def compile(  # noqa: A001 - the command's name
     model: Path, out: Path, replace: bool, shapes: tuple[tuple[str, tuple[int, ...]], ...], memory: int | None,
-    base: int, only: tuple[str, ...], engine: Path | None, **hardware: Any,
+    base: int, mhz: float, only: tuple[str, ...], engine: Path | None, **hardware: Any,
 ) -> None:  # fmt: skip
     """See `help`."""
     check_output(out)
@@ -93,4 +102,15 @@ def compile(  # noqa: A001 - the command's name
     click.echo(
         f"{totals['products']} products in {totals['jobs']} jobs; {program.size:,} bytes of memory, of which "
         f"{len(program.image):,} are weights and lists"
+    )
+    click.echo(_speed(run_cycles(program), mhz))
+
+
+def _speed(cycles: tuple[int, ...], mhz: float) -> str:
+    """The time that the lists take, by the cycle model."""
+    lists = "1 list" if len(cycles) == 1 else f"{len(cycles)} lists"
+    rate = mhz * 1e6 / sum(cycles)
+    return (
+        f"{lists}: {sum(cycles):,} cycles by the cycle model, with memory that never pauses; {rate:,.1f} runs a second "
+        f"at {mhz:g} MHz, without the steps of the host"
     )

@@ -1,0 +1,115 @@
+"""Cycle model of a job of a DMA engine: operands as the masters bring them, tiles, and results as they are written."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+
+from ..engine import AxiEngine, EngineConfig, JobShape
+from .commands import WalkOf
+
+__all__ = ["JobTimes", "Supply", "beats_of_steps", "job_times", "y_cycles"]
+
+_A_LATENCY, _B_LATENCY = 22, 12
+"""Cycles from the start of a walk to the first word for the engine, besides the first block of A."""
+_Y_LATENCY = 16
+"""Cycles from the last result of the engine to the answer of memory to its write."""
+_ENDED = 10
+"""Cycles from the last result of the engine to its end in STATUS."""
+_REFILL = 9
+"""Cycles from the use of a word of A to the use of the word that takes its place."""
+_KEPT = 64
+"""Cycles of writes that wait between the engine and memory."""
+_SINGLE = 1.5
+"""Cycles of a run of Y of one beat."""
+_AHEAD = 4
+"""Blocks of A that the transposer holds."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Supply:
+    """The `walks` of a job by operand, the times at which they begin, and `taps`: rows of A have as many times the
+    steps of its walk.
+    """
+
+    walks: Mapping[str, WalkOf]
+    starts: Mapping[str, float]
+    taps: int
+    bus_bytes: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class JobTimes:
+    """When a job gives way: `free` for the first word of the next job, `ended` counts it in STATUS.jobs, `written` has
+    all of Y in memory, and `walks` are the ends of the walks of A, B and Y.
+    """
+
+    free: float
+    ended: float
+    written: float
+    walks: dict[str, float]
+
+
+def _beats_of_run(address: int, strides: tuple[int, ...], extent: int, bus_bytes: int) -> float:
+    """Beats of a run of `extent` + 1 bytes, on average of the places that `strides` reach from `address`."""
+    step = math.gcd(bus_bytes, *strides)
+    places = range(address % step, bus_bytes, step) if step < bus_bytes else [address % bus_bytes]
+    return sum((place + extent) // bus_bytes + 1 for place in places) / len(places)
+
+
+def y_cycles(walk: WalkOf, bus_bytes: int) -> float:
+    """Cycles that the writes of Y take at the least."""
+    least = _SINGLE if walk.rows > 1 or walk.steps > 1 else 1
+    return sum(walk.rows * max(beats, least) for beats in beats_of_steps(walk, bus_bytes))
+
+
+def job_times(engine: AxiEngine, shape: JobShape, supply: Supply, first: float) -> JobTimes:
+    """The times of a job whose first words can be taken at `first`."""
+    config, tile, walks, starts = shape.config, shape.tile_cycles, supply.walks, supply.starts
+    tail = engine.cycles(shape) - shape.groups * shape.column_tiles * tile
+    blocks, last_block = _blocks(supply, config, min(config.rows, shape.m))
+    short_group = sum(_blocks(supply, config, (shape.m - 1) % config.rows + 1)[0])
+    b_there = max(starts["b"] + _B_LATENCY, first)
+    a_there = max(starts["a"] + _A_LATENCY, first - min(_AHEAD * blocks[0], sum(blocks)))
+    ends: list[float] = []
+    time = first
+    for group in range(shape.groups):
+        a_there += sum(blocks) if group < shape.groups - 1 else short_group
+        full, into = divmod((group + 1) * shape.beats - config.a_words - 1, shape.beats)
+        if full >= 0:  # the words of this group take the place of words that the array has used
+            a_there = max(a_there, (time if full == group else ends[full] - tile) + into + _REFILL)
+        if group == 0:
+            for beats in beats_of_steps(walks["b"], supply.bus_bytes):
+                b_there += max(float(shape.beats), walks["b"].rows * beats)
+                time = max(time + tile, a_there + last_block, b_there)
+        else:
+            time = max(time + tile, a_there + last_block) + (shape.column_tiles - 1) * tile
+        ends.append(time)
+    last = max(time + tail, max(starts["y"], first + tile + tail) + y_cycles(walks["y"], supply.bus_bytes))
+    return JobTimes(
+        free=max(time, last - tail - _KEPT) + engine.turn(shape) - engine.cycles(shape) + tail,
+        ended=last + _ENDED,
+        written=last + _Y_LATENCY,
+        walks={"a": a_there - 4, "b": b_there - 4, "y": last},
+    )
+
+
+def beats_of_steps(walk: WalkOf, bus_bytes: int) -> list[float]:
+    """Beats of a run of each step of a walk."""
+    strides = walk.row_stride, walk.step_stride
+    whole, last = (
+        _beats_of_run(walk.address, strides, extent, bus_bytes) for extent in (walk.extent, walk.last_extent)
+    )
+    return [*[whole] * (walk.steps - 1), last]
+
+
+def _blocks(supply: Supply, config: EngineConfig, rows: int) -> tuple[list[float], float]:
+    """Cycles of each block of a group of A in the transposer, and those of the last one on its way out."""
+    walk, columns = supply.walks["a"], 1
+    found = []
+    for extent in [*[walk.extent] * (walk.steps - 1), walk.last_extent]:
+        columns = extent // config.depth + 1
+        beats = _beats_of_run(walk.address, (walk.row_stride,), extent, supply.bus_bytes)
+        found.append(max(rows * beats, float(columns)))
+    return found * supply.taps, float(columns)

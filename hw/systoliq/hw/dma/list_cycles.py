@@ -1,0 +1,163 @@
+"""Cycle model of a whole list: commands, jobs and commands of the vector unit, from its start to the interrupt.
+
+words -> commands (`ListPlayer`) -> registers -> jobs (`job_cycles`), walks and commands of the vector unit
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+
+from ..engine import AxiEngine, EngineConfig, JobShape
+from ..engine.host import Map
+from ..hierarchy import mark_used
+from .commands import WalkOf, dma_register
+from .job_cycles import Supply, beats_of_steps, job_times, y_cycles
+from .list_player import Opcode
+from .registers import BASE, MAP_REGISTERS, OPERANDS, VECTOR_REGISTERS, WALK_WORDS
+
+__all__ = ["list_cycles"]
+
+_BEGINS = 21
+"""Cycles of a list without a command: to its first word, and from its last command to the interrupt."""
+_WORD, _WAIT, _POLL = 7, 4, 8
+"""Cycles of a word that is written, of the words of a wait, and of each time it reads the register."""
+_LOAD, _VECTOR = 278, 52
+"""Cycles from a command of the vector unit to its end: of a table, and of Y beside a cycle for each beat."""
+_CLEARED = 8
+"""Cycles until an engine that is cleared is not busy."""
+_LOADED = 4
+"""Cycles from the write of a start to the job's first word, of an engine at rest."""
+(_COMMAND,) = VECTOR_REGISTERS
+_QUEUE, _OF_MASTERS = dma_register("QUEUE"), dma_register("DMA_STATUS")
+_TAPS = next(register for register in MAP_REGISTERS if register.name == "A_TAPS")
+
+
+def list_cycles(data: bytes, config: EngineConfig, bus_bytes: int, *, engine: AxiEngine | None = None) -> int:
+    """Cycles of the list `data`, from its start to the interrupt, with memory that answers at once and never pauses.
+
+    The constants of this model are measured (`tests/engine/test_list_cycles.py` states how far it is from RTL). The
+    list must be one that ends without an error, on an engine of integers. `engine` saves the time to make one.
+    """
+    if engine is None:
+        engine = AxiEngine(config.replace(vector=False))
+        mark_used(engine)  # for its own cycle model alone
+    player = _Player(engine, config, bus_bytes)
+    return player.play(np.frombuffer(data, "<u4").tolist())
+
+
+class _Player:
+    """Time, registers, and when what was started ends."""
+
+    def __init__(self, engine: AxiEngine, config: EngineConfig, bus_bytes: int) -> None:
+        self.engine, self.config, self.bus_bytes = engine, config, bus_bytes
+        self.map = Map.of(config)
+        self.control, self.status = self.map.register("CONTROL"), self.map.register("STATUS")
+        self.registers: dict[int, int] = {}
+        self.time = 0.0
+        self.free = 0.0  # for the first word of the next job
+        self.walks = dict.fromkeys(OPERANDS, 0.0)  # the end of the last walk
+        self.starts = dict.fromkeys(OPERANDS, 0.0)
+        self.queued: dict[str, WalkOf] = {}
+        self.taps = 1
+        self.loaded = 0.0
+        self.ended: list[float] = []
+        self.written = 0.0
+
+    def play(self, words: list[int]) -> int:
+        """Cycles of the list."""
+        at = 0
+        while at < len(words):
+            head, address = words[at], words[at] & ((1 << 22) - 1)
+            if head >> 30 == Opcode.WRITE:
+                count = (head >> 22 & 0xFF) + 1
+                self.time += 1
+                for index, word in enumerate(words[at + 1 : at + 1 + count]):
+                    self.time += _WORD
+                    self._write(address + 4 * index, word)
+                at += 1 + count
+            else:
+                self._wait(address, words[at + 1], words[at + 2])
+                at += 4
+        return _BEGINS + round(self.time)
+
+    def _write(self, address: int, word: int) -> None:
+        """Keep the word, and start what it starts."""
+        self.registers[address] = word
+        if address == BASE + _QUEUE.offset:
+            self._queue(word)
+        elif address == BASE + _COMMAND.offset and self.config.vector:
+            self._vector(word)
+        elif address == self.control.offset and word & self.control.field("clear").mask:
+            self.ended, self.free = [], self.time
+        elif address == self.control.offset and word & self.control.field("start").mask:
+            self._start()
+
+    def _wait(self, address: int, mask: int, value: int) -> None:
+        """Poll until what is waited for is there."""
+        begins = self.time + _WAIT
+        polls = max(1, math.ceil((self._event(address, mask, value) - begins) / _POLL))
+        self.time = begins + polls * _POLL
+
+    def _event(self, address: int, mask: int, value: int) -> float:
+        """When the masked bits of a register have the value."""
+        status = self.status
+        if address == BASE + _OF_MASTERS.offset:
+            found = [self.starts[name] for name in OPERANDS if mask & _OF_MASTERS.field(f"{name}_queued").mask]
+            return max([*found, self.written if mask & _OF_MASTERS.field("y_busy").mask else 0.0])
+        if mask & status.field("queued").mask:
+            return self.loaded
+        if mask & status.field("jobs").mask and value:
+            return self.ended[(value >> status.field("jobs").lsb) - 1]
+        return self.time + _CLEARED
+
+    def _walk(self, name: str) -> WalkOf:
+        """The settings of an operand's walk."""
+        return WalkOf(
+            **{
+                field: self.registers.get(BASE + dma_register(f"{name.upper()}_{word}").offset, 1)
+                for word, field, _, _ in WALK_WORDS
+            }
+        )
+
+    def _queue(self, flags: int) -> None:
+        """Walks begin once those before have ended."""
+        for name in OPERANDS:
+            if flags & _QUEUE.field(name).mask:
+                self.queued[name] = self._walk(name)
+                self.starts[name] = max(self.time + 2, self.walks[name])
+        self.taps = 1
+        if flags & _QUEUE.field("map").mask:
+            word = self.registers[BASE + _TAPS.offset]
+            fields = (_TAPS.field(name) for name in ("taps_x", "taps_y"))
+            self.taps = math.prod((word & field.mask) >> field.lsb for field in fields)
+
+    def _start(self) -> None:
+        """A job with the registers and walks as they are."""
+        m, k, n = (
+            self.map.extract(name, name.lower(), self.registers[self.map.register(name).offset]) for name in "MKN"
+        )
+        shape = JobShape(m=m, k=k, n=n, config=self.config)
+        first = max(self.time + _LOADED, self.free)
+        self.loaded = first
+        supply = Supply(walks=self.queued, starts=self.starts, taps=self.taps, bus_bytes=self.bus_bytes)
+        times = job_times(self.engine, shape, supply, first)
+        self.free, self.walks = times.free, times.walks
+        self.ended.append(times.ended)
+        self.written = max(self.written, times.written)
+
+    def _vector(self, word: int) -> None:
+        """A command of the vector unit, whose walks have the shape of A's."""
+        command = {field.name: (word & field.mask) >> field.lsb for field in _COMMAND.fields}
+        if command["load"]:
+            self.written = self.time + _LOAD
+            return
+        walk = self._walk("a")
+        shape = {"rows": walk.rows, "steps": 1, "extent": walk.last_extent, "last_extent": walk.last_extent}
+        own = {name: dataclasses.replace(self._walk(name), step_stride=0, **shape) for name in OPERANDS}
+        cycles = y_cycles(own["y"], self.bus_bytes)
+        for name in "ab" if command["pair"] else "a":
+            cycles = max(cycles, walk.rows * beats_of_steps(own[name], self.bus_bytes)[0])
+        self.written = self.time + _VECTOR + cycles

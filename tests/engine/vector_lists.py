@@ -1,0 +1,81 @@
+"""Random lists of the vector unit, with Y by exact fractions."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import numpy as np
+
+from systoliq.golden.formats import INT8, UINT8
+from systoliq.golden.network.sum_tables import SumTables
+from systoliq.hw.dma.vector_commands import VectorOperation, VectorPlacement, vector_commands
+from systoliq.hw.engine import EngineConfig
+from systoliq.sim.engine.dma_engine import SimulatedDmaEngine
+
+CONFIG = EngineConfig(rows=2, cols=2, lanes=2, a_words=16, b_words=16, max_columns=4, max_rows=4, vector=True)
+BUSES = [4, 8, 16]
+
+
+@functools.cache
+def engine(bus_bytes):
+    return SimulatedDmaEngine(CONFIG, bus_bytes=bus_bytes)
+
+
+def random_operation(rng):
+    """Tables over the whole range of entries, with any shift."""
+    operand, output = (rng.choice([INT8, UINT8]) for _ in range(2))
+    if rng.random() < 0.4:
+        return VectorOperation.lookup(rng.integers(output.min, output.max + 1, 256), operand, output)
+    shift = int(rng.integers(0, 16))
+    most = min(1 << 17, 256 << shift)
+    tables = [tuple(rng.integers(-most, most, 256).tolist()) for _ in range(2)]
+    largest = bool(rng.random() < 0.4)
+    shift = 0 if largest else shift
+    return VectorOperation(
+        largest=largest,
+        tables=SumTables(a=tables[0], b=tables[1], shift=shift, output=output),
+        operand=operand,
+        pair=True,
+    )
+
+
+def expected(operation, a, b):
+    """Y by exact fractions, of bytes."""
+    tables = operation.tables
+    codes = [x.view(operation.operand.dtype).astype(int) - operation.operand.min for x in (a, b)]
+    entries = [np.array(tables.a)[codes[0]], np.array(tables.b)[codes[1]] * operation.pair]
+    total = np.maximum(*entries) if operation.largest else sum(entries)
+    rounded = np.rint(total / (1 << tables.shift))  # exact: far fewer than 53 bits
+    return np.clip(rounded, tables.output.min, tables.output.max).astype(tables.output.dtype).view(np.uint8)
+
+
+def operations_of(image, rng, count, bus_bytes, *, ragged=True):
+    """[(operation, placement, y)], some with the tables of the one before; at odd places, or each in its own beats."""
+    align = 1 if ragged else bus_bytes
+    found = []
+    for _ in range(count):
+        operation = found[-1][0] if found and rng.random() < 0.3 else random_operation(rng)
+        rows = int(rng.choice([1, 1, 2, rng.integers(1, 12)]))
+        size = int(rng.choice([1, bus_bytes, rng.integers(1, 70), rng.integers(1, 400)]))
+        a, b = (rng.integers(0, 256, (rows, size)).astype(np.uint8) for _ in range(2))
+        odd = [int(value) * ragged for value in rng.integers(0, 40, 6)]
+        (at_a, a_stride), (at_b, b_stride), (at_y, y_stride) = (
+            image.matrix(x, gap=odd[i], offset=odd[i + 3], align=align) for i, x in enumerate((a, b, np.zeros_like(a)))
+        )
+        tables = [image.put(table, align, odd[0]) for table in operation.memory]
+        place = VectorPlacement(
+            rows=rows, row_bytes=size, a=at_a, a_stride=a_stride, y=at_y, y_stride=y_stride, a_table=tables[0],
+            **({"b": at_b, "b_stride": b_stride, "b_table": tables[1]} if operation.pair else {}),
+        )  # fmt: skip
+        if rng.random() < 0.2:  # in place, as the maxima of windows are
+            place = dataclasses.replace(place, y=place.a, y_stride=place.a_stride)
+        found.append((operation, place, expected(operation, a, b)))
+    return found
+
+
+def prepared(found, image, operations, **options):
+    commands = vector_commands([(operation, place) for operation, place, _ in operations]).data
+    address = image.put(commands, 16)
+    image.reserve(0, 64)
+    return found.work(bytes(image.data), address, len(commands), **options)
