@@ -114,10 +114,13 @@ IN_VERILOG = {
         "normalized", r"_s0_layernormalization0_gains\(.*?memory\[1\] = \d+'h(\w+);", None,
         "net.v: the gain of channel 1 is "),
     "epsilon": (
-        "normalized", r"_s0_layernormalization0\(.*?50'h0000000000000 \} \+ 46'h(\w+);", None,
+        "normalized", r"_s0_layernormalization0\(.*?begins_1 \? \{ variance\[17:0\], \d+'h(\w+)", None,
         "net.v: radicand: 512 of 512 cases are wrong"),
+    "epsilon in whole squares": (
+        "normalized", r"_s0_layernormalization0\(.*?take \? 19'h0000(0) : sum_of_squares", "1",
+        "net.v: beginning of sums: 512 of 512 cases are wrong"),
     "step of a root": (
-        "normalized", r"_s0_layernormalization0\(.*?assign fits = [^;]* (>=) ", ">",
+        "normalized", r"_s0_layernormalization0\(.*?assign less = [^;]* (-) ", "+",
         "net.v: root: "),
     "dividend": (
         "normalized", r"_s0_layernormalization0\(.*?begins_2 \? 68'h00(8)", "4",

@@ -234,7 +234,7 @@ def measure(names: Sequence[str], seeds: Sequence[int], say: Callable[[str], Non
 
 
 def _row(name: str, report: SynthReport) -> str:
-    per_mac = "" if name.startswith("requantizer") else f"{report.lut_sites_per_mac:g}"
+    per_mac = "" if name.startswith("requantizer") else f"{report.lut_sites_per_mac or 0:g}"
     macs = "" if name.startswith("requantizer") else str(report.macs_per_cycle)
     figures = [name, report.target, macs, report.lut_sites, per_mac, report.ff, report.dsp, report.ram]
     if report.untimed:

@@ -118,7 +118,7 @@ def synth(
         write_file(report, json_bytes(found.as_json() | ({} if rate is None else {"images_per_second": round(rate)})))
     if floorplan is not None:
         write_file(floorplan, floorplan_script(found.floorplan).encode())
-    _show(found, rate)
+    show_report(found, rate)
     if mhz is not None and found.met is False:
         raise click.exceptions.Exit(1)
 
@@ -131,7 +131,7 @@ def _images_a_second(design: Design, report: SynthReport) -> float | None:
     return report.fmax_mhz * 1e6 / slowest
 
 
-def _show(report: SynthReport, rate: float | None) -> None:
+def show_report(report: SynthReport, rate: float | None) -> None:
     """Print the figures as a table, with the `rate` of a network in images a second."""
     table = Table(show_header=False, box=None)
     figures = report.as_json()
@@ -154,11 +154,12 @@ def _show(report: SynthReport, rate: float | None) -> None:
 def _gates(report: SynthReport, figures: dict[str, Any]) -> Iterator[tuple[str, object]]:
     """Rows of a target of gates or standard cells."""
     yield "cells", report.gates
-    yield "gates", f"{(report.gates or 0) - report.ff} ({report.gates_per_mac} per MAC)"
-    yield "registers", f"{report.ff} ({figures['ff_per_mac']} per MAC)"
+    yield "gates", f"{(report.gates or 0) - report.ff}{_per_mac(report.gates_per_mac)}"
+    yield "registers", f"{report.ff}{_per_mac(figures['ff_per_mac'])}"
     if report.area is None:
         return
-    yield "area", f"{report.area:.0f} in the library's unit ({report.area / report.macs_per_cycle:.0f} per MAC)"
+    each = report.per_mac(report.area)
+    yield "area", f"{report.area:.0f} in the library's unit{_per_mac(None if each is None else round(each))}"
     path = report.critical_path
     if path is None:
         yield "MHz", f"not known: the library must have delays, and OpenSTA be there ({BRINGS})"
@@ -169,7 +170,7 @@ def _gates(report: SynthReport, figures: dict[str, Any]) -> Iterator[tuple[str, 
 
 def _part(report: SynthReport, figures: dict[str, Any]) -> Iterator[tuple[str, object]]:
     """Rows of a target that is a part."""
-    yield "LUT sites", f"{report.lut_sites} ({report.lut_sites_per_mac} per MAC)"
+    yield "LUT sites", f"{report.lut_sites}{_per_mac(report.lut_sites_per_mac)}"
     yield "carry bits", report.carries
     yield "registers", report.ff
     yield "DSP blocks", report.dsp
@@ -185,6 +186,11 @@ def _part(report: SynthReport, figures: dict[str, Any]) -> Iterator[tuple[str, o
         yield "clock", clock_verdict(report)
         yield "million MACs/s", figures["mmacs_per_second"]
         yield "critical path", report.critical_path
+
+
+def _per_mac(figure: float | None) -> str:
+    """What follows a count: the `figure` for each multiply-accumulate, if there are any."""
+    return "" if figure is None else f" ({figure} per MAC)"
 
 
 def _by_block(report: SynthReport) -> Table:

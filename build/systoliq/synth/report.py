@@ -93,19 +93,23 @@ class SynthReport:
     @property
     def gates_per_mac(self) -> float | None:
         """Gates, or standard cells, that hold no bit, for each multiply-accumulate of a cycle; None of an FPGA."""
-        return None if self.gates is None else round((self.gates - self.ff) / self.macs_per_cycle, 1)
+        return None if self.gates is None else self.per_mac(self.gates - self.ff)
 
     @property
-    def lut_sites_per_mac(self) -> float:
+    def lut_sites_per_mac(self) -> float | None:
         """LUT sites for each multiply-accumulate of a cycle."""
-        return round(self.lut_sites / self.macs_per_cycle, 1)
+        return self.per_mac(self.lut_sites)
+
+    def per_mac(self, figure: float) -> float | None:
+        """`figure` for each multiply-accumulate of a cycle; None of a network without products."""
+        return round(figure / self.macs_per_cycle, 1) if self.macs_per_cycle else None
 
     def as_json(self) -> dict[str, Any]:
         """All figures, also those that follow from others, under the keys that the documentation names."""
         report = dataclasses.asdict(self)
         fmax = self.fmax_mhz
         report |= {"fmax_mhz": fmax, "lut_sites_per_mac": self.lut_sites_per_mac}
-        report |= {"gates_per_mac": self.gates_per_mac, "ff_per_mac": round(self.ff / self.macs_per_cycle, 1)}
+        report |= {"gates_per_mac": self.gates_per_mac, "ff_per_mac": self.per_mac(self.ff)}
         if self.fmax_mhz_per_seed and fmax is not None:
             report |= {
                 "clock_met": self.met,

@@ -144,7 +144,7 @@ class _LayerNormalization:
         shift = max(max(constants.shifts), -1 - min(constants.shifts))
         needed = {
             "total": max(n * high, -n * low - 1).bit_length() + 1,
-            "sum_of_squares": (n * n * max(low * low, high * high)).bit_length(),
+            "sum_of_squares": (n * n * max(low * low, high * high) + constants.least_variance).bit_length(),
             "squared": (max(n * high, -n * low) ** 2).bit_length(),
             "radicand": radicand.bit_length(),
             "root": math.isqrt(radicand).bit_length(),
@@ -219,6 +219,8 @@ class _LayerNormalization:
             "sum_of_squares": [total + n * code * code for total, code in zip(squares, codes, strict=True)],
         }
         yield "sums", {"adds": 1, "take": 0}, given, added
+        begun = {"total": [0] * _CASES, "sum_of_squares": [self.constants.least_variance] * _CASES}
+        yield "beginning of sums", {"adds": 0, "take": 1}, given, begun
         apart = [n * code - total for total, code in zip(totals, codes, strict=True)]
         yield "distances", {}, given, {"apart": apart}
         loaded = {"distance": [abs(each) for each in apart], "product": [0] * _CASES}
@@ -246,9 +248,12 @@ class _LayerNormalization:
         )
         most = self.length**2 * (self.x[1] - self.x[0]) ** 2 // 4
         variances = self._random("", most)
-        squares = [self.rng.randrange(1 << bits["squared"]) & (1 << bits["sum_of_squares"]) - 1 for _ in variances]
-        squares = [max(each, variance) for each, variance in zip(squares, variances, strict=True)]
-        given = {"sum_of_squares": squares, "squared": [s - v for s, v in zip(squares, variances, strict=True)]}
+        greatest = self.length**2 * max(map(abs, self.x)) ** 2
+        squares = [self.rng.randint(variance, greatest) for variance in variances]
+        given = {
+            "sum_of_squares": [each + constants.least_variance for each in squares],
+            "squared": [each - variance for each, variance in zip(squares, variances, strict=True)],
+        }
         radicands = [(variance << 2 * constants.half) + constants.offset for variance in variances]
         zeros = [0] * _CASES
         yield "radicand", {"begins_1": 1, "searches_1": 0}, given, {

@@ -106,6 +106,11 @@ class Normalization:
             shifts=tuple(round(Fraction(each) * 2 ** (bits + FRACTION) / scale) for each in shift),
         )
 
+    @property
+    def least_variance(self) -> int:
+        """The whole part of what epsilon adds to the variance: E / 4^j, rounded down."""
+        return self.offset >> 2 * self.half
+
     def inverse(self, variance: int) -> int:
         """floor(2^c / R) of a variance V that is not 0."""
         return (1 << self.dividend) // math.isqrt((variance << 2 * self.half) + self.offset)

@@ -23,13 +23,18 @@ def rows_of(form, length):
     return np.concatenate([np.full((1, length), form.max), alone, halves[np.newaxis], near]).astype(form.dtype)
 
 
-@pytest.mark.parametrize(("length", "form"), [(2, INT8), (3, UINT8), (16, INT8), (33, UINT8)])
-def test_extreme_rows(length, form):
+@pytest.mark.parametrize(
+    ("length", "form", "scale"),
+    [(2, INT8, 0.03), (3, UINT8, 0.03), (16, INT8, 0.03), (16, INT8, 20.0), (33, UINT8, 0.03)],
+)
+def test_extreme_rows(length, form, scale):
+    """At a great scale, only the zero point of the results, the least code, makes them wide."""
     rows = rows_of(form, length)
     rng = np.random.default_rng(length)
     x = Tensor(name="x", shape=(1, len(rows), length), format=form, scale=np.float32(0.02), zero_point=form.min + 7)
+    y = x.replace(name="y", scale=np.float32(scale), zero_point=form.min)
     made = LayerNormalization(
-        name="n", inputs=(x,), output=x.replace(name="y", scale=np.float32(0.03)), epsilon=np.float32(1e-5),
+        name="n", inputs=(x,), output=y, epsilon=np.float32(1e-5),
         gain=rng.normal(1, 1, length).astype(np.float32), shift=rng.normal(0, 0.3, length).astype(np.float32),
     )  # fmt: skip
     built = bench.stage(made, Parallelism())

@@ -29,7 +29,8 @@ from .row_memory import RowMemory
 __all__ = ["NormalizationWidths", "NormalizedRows"]
 
 _DRAIN = 5  # cycles after the last element is read until it is added up
-_FINISH = 3  # cycles from the last bit of a product to its result
+_FINISH = 5  # cycles from the last bit of a product to its result
+_ROUNDED = ("kept", "level", "centred")  # a sum in whole steps; rounded; with its zero point
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,16 @@ class NormalizationWidths:
         """Bits of the sum of squares, times the length."""
         form, length = self.node.inputs[0].format, self.node.length
         return (length * length * max(form.min**2, form.max**2)).bit_length()
+
+    @cached_property
+    def least_variance(self) -> int:
+        """What epsilon adds to the variance, rounded down; the radicand has its fraction."""
+        return self.node.steps.offset >> 2 * self.node.steps.half
+
+    @property
+    def sum_of_squares(self) -> int:
+        """Bits of the sum of squares, times the length, and of what epsilon adds."""
+        return max(self.squares, self.least_variance.bit_length()) + 1
 
     @cached_property
     def radicand(self) -> int:
@@ -232,13 +243,13 @@ class NormalizedRows(wiring.Component):
         return adds, searches, multiplies, starts
 
     def _sums(self, m: Module, adds: Signal, clear: Value) -> tuple[Signal, Signal]:
-        """Add up the elements of a row, and their squares times the length."""
+        """Add up the elements of a row, and their squares times the length, beginning with what epsilon adds."""
         widths, latency = self.widths, self.rows.latency
         total = Signal(signed(widths.total), name="total", reset_less=True)
-        squares = Signal(widths.squares, name="sum_of_squares", reset_less=True)
+        squares = Signal(widths.sum_of_squares, name="sum_of_squares", reset_less=True)
         m.d.comb += self.squares.address.eq(Value.cast(self.rows.element))
         with m.If(clear):
-            m.d.sync += [total.eq(0), squares.eq(0)]
+            m.d.sync += [total.eq(0), squares.eq(widths.least_variance)]
         with m.If(delay(m, adds, latency, name="adds_element", reset_less=False)):
             m.d.sync += total.eq(total + self.rows.element)
         with m.If(delay(m, adds, latency + self.squares.latency, name="adds_square", reset_less=False)):
@@ -269,22 +280,22 @@ class NormalizedRows(wiring.Component):
 
         radicand = Signal(widths.radicand, name="radicand", reset_less=True)
         found, rest = Signal(widths.root, name="root", reset_less=True), Signal(widths.root + 2, name="root_rest")
-        variance = Signal(widths.squares)
+        variance = Signal(widths.sum_of_squares)
         longer = Signal(widths.root + 4)
-        trial = Signal(widths.root + 2)
-        fits = Signal()
+        less = Signal(signed(widths.root + 5))
         m.d.comb += [
             variance.eq(squares - squared),
             longer.eq(Cat(radicand[-2:], rest)),
-            trial.eq(Cat(Const(1, 2), found)),
-            fits.eq(longer >= trial),
+            less.eq(longer - Cat(Const(1, 2), found)),
         ]
+        fits = ~less[-1]
+        fraction = Const(steps.offset % (1 << 2 * steps.half), 2 * steps.half)
         with m.If(root[0]):
-            m.d.sync += [radicand.eq((variance << 2 * steps.half) + steps.offset), found.eq(0), rest.eq(0)]
+            m.d.sync += [radicand.eq(Cat(fraction, variance)), found.eq(0), rest.eq(0)]
         with m.If(root[1]):
             m.d.sync += [
                 radicand.eq(radicand << 2),
-                rest.eq(Mux(fits, longer - trial, longer)),
+                rest.eq(Mux(fits, less, longer)),
                 found.eq(Cat(fits, found)),
             ]
 
@@ -323,7 +334,8 @@ class NormalizedRows(wiring.Component):
         with m.If(self._element_ends):
             m.d.sync += place_before.eq(self._at)
         m.d.comb += self.gains.address.eq(place_before)
-        size, downward = self.gains.word[: widths.gain], self.gains.word[widths.gain]
+        word = delay(m, self.gains.word, 1, name="gain_and_shift")  # gains are read no slower than rows
+        size, downward = word[: widths.gain], word[widths.gain]
         again = delay(m, loads, cycles, name="loads_again", reset_less=False)
         minus, gain = Signal(name="minus", reset_less=True), Signal(widths.factor, name="gain")
         normal = Signal(widths.normal, name="normal", reset_less=True)
@@ -334,7 +346,7 @@ class NormalizedRows(wiring.Component):
         with m.If(again):
             m.d.sync += [
                 minus.eq(negative ^ downward), normal.eq(product[steps.drop :]), gain.eq(size), scaled.eq(0),
-                shift.eq(self.gains.word[widths.gain + 1 :].as_signed()), last_then.eq(last),
+                shift.eq(word[widths.gain + 1 :].as_signed()), last_then.eq(last),
             ]  # fmt: skip
         self._round(m, delay(m, again, cycles, name="finishes", reset_less=False), minus, scaled, shift, last_then)
 
@@ -343,15 +355,19 @@ class NormalizedRows(wiring.Component):
         output = self.node.output
         below = FRACTION + self.node.steps.gain_bits
         bits = max(len(scaled) + 1, len(shift), below + 1) + 1
-        total, level = Signal(signed(bits), name="sum", reset_less=True), Signal(signed(bits - below + 1), name="level")
+        total = Signal(signed(bits), name="sum", reset_less=True)
+        whole = signed(max(bits - below, len(Const(output.zero_point))) + 2)
+        kept, level, centred = (Signal(whole, name=name, reset_less=True) for name in _ROUNDED)
         result = Signal(operand_shape(output.format), reset_less=True)
-        kept, half, rest = total[below:].as_signed(), total[below - 1], total[: below - 1].any()
-        least, most = output.format.min - output.zero_point, output.format.max - output.zero_point
-        saturated = Mux(level < least, least, Mux(level > most, most, level))
+        up = Signal(reset_less=True)
+        least, most = output.format.min, output.format.max
         m.d.sync += [
             total.eq(Mux(minus, shift - scaled, shift + scaled)),
-            level.eq(kept + (half & (rest | kept[0]))),
-            result.eq(saturated + output.zero_point),
+            kept.eq(total[below:].as_signed()),
+            up.eq(total[below - 1] & (total[: below - 1].any() | total[below])),
+            level.eq(kept + up),
+            centred.eq(level + output.zero_point),
+            result.eq(Mux(centred < least, least, Mux(centred > most, most, centred))),
         ]
         m.d.comb += [
             self.fifo.i.valid.eq(delay(m, comes, _FINISH, name="valid", reset_less=False)),

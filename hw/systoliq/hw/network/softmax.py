@@ -28,6 +28,8 @@ __all__ = ["SoftmaxRows", "SoftmaxTables"]
 
 _ADD = 5  # cycles of an addition of float32
 _FINISH = 3  # cycles from the last bit of a quotient to its result
+_APART = ("far", "near")  # exponents less the sum's, and the other way round
+_FAR = 31  # places by which an exponential is moved to the right at most: more than it has bits
 _BIAS = 127 + FLOAT32_BITS - 1  # of the exponent of a float32 whose mantissa is an integer
 
 
@@ -119,6 +121,13 @@ def _split(value: np.float32) -> tuple[int, int]:
     return fraction | (exponent > 0) << FLOAT32_BITS - 1, max(exponent, 1) - _BIAS
 
 
+def _at_most(distance: Signal) -> Value:
+    """`distance`, or `_FAR` if it is greater."""
+    low = _FAR.bit_length()
+    beyond = distance[low:-1].any() if len(distance) > low + 1 else Const(0, 1)
+    return distance[: min(low, len(distance) - 1)] | beyond.replicate(low)
+
+
 class SoftmaxRows(wiring.Component):
     """Gives the softmax of each row of ``length`` elements of ``i``; ``last`` comes with the last of a row's that ended
     with it.
@@ -153,7 +162,7 @@ class SoftmaxRows(wiring.Component):
         starts.after(self.rows.timed(line, taken, done), 0)
         made = line.steps(len(taken))
         row, place_of = np.divmod(np.arange(len(taken)), length)
-        flight = 1 + length * _ADD + self._look_up + divides + _FINISH
+        flight = 2 + length * _ADD + self._look_up + divides + _FINISH
         made.after_some(starts, flight + place_of * divides, row)
         left = self.fifo.timed(line, made)
         starts.after_some(left, 1, (np.arange(len(starts)) - 1) * length - 1)  # two rows have room
@@ -184,9 +193,11 @@ class SoftmaxRows(wiring.Component):
         m.d.comb += self.rom.address.eq(Cat(below, divides))
         comes = at_word(reads, "comes", reset_less=False)
         divided = at_word(dividing, "divided")
-        total = self._sum(m, comes & ~divided, at_word(first, "first"))
+        word = delay(m, self.rom.word, 1, name="word_then")
+        total = self._sum(m, word, comes & ~divided, at_word(first, "first"))
         last = at_word(final & rows.ends, "ends_row")
-        self._divide(m, comes & divided, total, last)
+        begins = delay(m, comes & divided, 1, name="begins", reset_less=False)
+        self._divide(m, word, begins, total, delay(m, last, 1, name="ends_row_then"))
         wiring.connect(m, self.fifo.o, wiring.flipped(self.o))
         return m
 
@@ -232,56 +243,57 @@ class SoftmaxRows(wiring.Component):
             m.d.sync += dividing.eq(~dividing)
         return ends & at.last
 
-    def _sum(self, m: Module, comes: Value, first: Value) -> Value:
-        """Add up exponentials as float32; return the sum in the unit of the greatest one's mantissa."""
+    def _sum(self, m: Module, word: Value, comes: Value, first: Value) -> Value:
+        """Add up exponentials as float32, each in ``word`` a cycle after it comes; return the sum in the unit of the
+        greatest one's mantissa, a cycle late.
+        """
         bits = FLOAT32_BITS
-        word = delay(m, self.rom.word, 1, name="exponential")
         mantissa, exponent = word[:bits], word[bits : bits + self.tables.exponent_bits]
         total = Signal(bits, name="total", reset_less=True)
         scale = Signal(self.tables.exponent_bits, name="total_exponent", reset_less=True)
 
-        # the one of the smaller exponent is moved to the right, by all of its bits at most
-        far = Signal(signed(self.tables.exponent_bits + 1), name="far", reset_less=True)
+        # The one of the smaller exponent is moved to the right, by all of its bits at most. The first of a row is added
+        # to nothing, which may be moved by anything.
+        far, near = (Signal(signed(self.tables.exponent_bits + 1), name=name, reset_less=True) for name in _APART)
         larger = Signal(name="larger")  # the exponential is
-        m.d.sync += far.eq(self.rom.word[bits : bits + self.tables.exponent_bits] - scale)
+        comes_exponent = self.rom.word[bits : bits + self.tables.exponent_bits]
+        m.d.sync += [far.eq(comes_exponent - scale), near.eq(scale - comes_exponent)]
         first = delay(m, first, 1, name="first_then")
-        m.d.comb += larger.eq(first | (far > 0))
-        distance = Signal(range(bits + 3), name="distance", reset_less=True)
+        m.d.comb += larger.eq(first | near[-1])
+        distance = Signal(_FAR.bit_length(), name="distance", reset_less=True)
         great, small = Signal(bits, name="great", reset_less=True), Signal(bits, name="small", reset_less=True)
         common = Signal(self.tables.exponent_bits, name="common", reset_less=True)
-        apart = Signal(self.tables.exponent_bits + 1)
-        m.d.comb += apart.eq(Mux(far > 0, far, -far))
         m.d.sync += [
             great.eq(Mux(larger, mantissa, total)),
             small.eq(Mux(first, 0, Mux(larger, total, mantissa))),
             common.eq(Mux(larger, exponent, scale)),
-            distance.eq(Mux(first, 0, Mux(apart > bits + 1, bits + 2, apart))),
+            distance.eq(Mux(near[-1], _at_most(far), _at_most(near))),
         ]
-        moved = Cat(Const(0, bits + 2), small) >> distance
-        kept, lost = Signal(bits + 1, name="kept", reset_less=True), Signal(name="lost", reset_less=True)
-        m.d.sync += [kept.eq(moved[bits + 1 :]), lost.eq(moved[: bits + 1].any())]
+        moved = Cat(Const(0, _FAR), small) >> distance
+        kept, below = Signal(bits + 1, name="kept", reset_less=True), Signal(_FAR - 1, name="cut", reset_less=True)
+        m.d.sync += Cat(below, kept).eq(moved)
 
-        added = Signal(bits + 2, reset_less=True)
-        m.d.sync += added.eq((delay(m, great, 1, name="great_then") << 1) + kept)
-        lost = delay(m, lost, 1, name="lost_then")
+        added, lost = Signal(bits + 2, name="added", reset_less=True), Signal(name="lost", reset_less=True)
+        m.d.sync += [added.eq((delay(m, great, 1, name="great_then") << 1) + kept), lost.eq(below.any())]
         carry = added[-1]
         cut = Mux(carry, added[2:], added[1:-1])
         up = Mux(carry, added[1] & (added[2] | added[0] | lost), added[0] & (added[1] | lost))
         rounded = Signal(bits + 1)
         m.d.comb += rounded.eq(cut + up)
+        longer = carry | rounded[-1]  # with the latter, all bits below are 0
         common = delay(m, common, 2, name="common_then")
+        most = self.tables.most_exponent - self.tables.exponents[0]
+        shift = Signal(range(most + 1) if most else 1, name="shift", reset_less=True)
         with m.If(delay(m, comes, _ADD - 1, name="added_now", reset_less=False)):
             m.d.sync += [
-                total.eq(Mux(rounded[-1], rounded[1:], rounded)),
-                scale.eq(common + (carry | rounded[-1])),
+                total.eq(Cat(rounded[: bits - 1], rounded[bits - 1] | rounded[bits])),
+                scale.eq(Mux(longer, common + 1, common)),
             ]
-        most = self.tables.most_exponent - self.tables.exponents[0]
-        shift = Signal(range(most + 1) if most else 1, name="shift")
-        m.d.comb += shift.eq(scale - self.tables.exponents[0])
+        m.d.sync += shift.eq(scale - self.tables.exponents[0])
         return (total << shift)[: self.tables.total_bits]
 
-    def _divide(self, m: Module, comes: Value, total: Value, last: Value) -> None:
-        """Divide numerators by the ``total`` that is there when they come, and round to results."""
+    def _divide(self, m: Module, word: Value, comes: Value, total: Value, last: Value) -> None:
+        """Divide the numerator in ``word`` by the ``total`` that is there when it comes, and round to a result."""
         tables = self.tables
         bits, below = tables.total_bits, tables.fraction + tables.quotient_bits - 1
         divisor = Signal(bits, reset_less=True)
@@ -297,7 +309,7 @@ class SoftmaxRows(wiring.Component):
         ]
         ends = Signal(name="ends_image", reset_less=True)
         with m.If(comes):
-            m.d.sync += [rest.eq(self.rom.word[: tables.numerator_bits]), divisor.eq(total), ends.eq(last)]
+            m.d.sync += [rest.eq(word[: tables.numerator_bits]), divisor.eq(total), ends.eq(last)]
 
         form, zero = self._form, self._zero_point
         halves = delay(m, quotient, 1, name="halves")
