@@ -189,7 +189,7 @@ def _part(report: SynthReport, figures: dict[str, Any]) -> Iterator[tuple[str, o
 
 
 def _per_mac(figure: float | None) -> str:
-    """What follows a count: the `figure` for each multiply-accumulate, if there are any."""
+    """Return the end of a count's line: the `figure` for each multiply-accumulate, if there are any."""
     return "" if figure is None else f" ({figure} per MAC)"
 
 

@@ -59,7 +59,7 @@ class NormalizationWidths:
 
     @cached_property
     def least_variance(self) -> int:
-        """What epsilon adds to the variance, rounded down; the radicand has its fraction."""
+        """The whole part of what epsilon adds to the variance; its fraction is added in the radicand."""
         return self.node.steps.offset >> 2 * self.node.steps.half
 
     @property
