@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from amaranth._unused import MustUse
 
 from systoliq.sim import verilator
 from systoliq.sim.tools import find, missing_text
@@ -35,6 +35,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(cpu_time.CpuTime(config.getoption("cpu_limit")), "cpu_time")
     yosys.replace_process()
     emissions.keep()
+    # A command that ends in an error leaves hardware that nobody elaborated, of which Amaranth warns at any time later.
+    MustUse._MustUse__silence = True
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -85,7 +87,7 @@ def simulator(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def call() -> Iterator[Callable[..., Result]]:
+def call() -> Callable[..., Result]:
     """Call `systoliq` in this process."""
     from click.testing import CliRunner
 
@@ -94,11 +96,7 @@ def call() -> Iterator[Callable[..., Result]]:
     def call(*arguments: object) -> Result:
         return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
-    yield call
-    # A command that ends in an error leaves hardware that nobody elaborated, of which Amaranth warns.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        gc.collect()
+    return call
 
 
 @pytest.fixture

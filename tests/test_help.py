@@ -5,12 +5,10 @@ Every example is parsed. Those that end within seconds run here; the others are 
 
 from __future__ import annotations
 
-import gc
 import re
 import shlex
 import shutil
 import subprocess
-import warnings
 from pathlib import Path
 
 import click
@@ -151,6 +149,3 @@ def test_example_runs(example, folder):
         return
     result = CliRunner().invoke(cli, shlex.split(example)[1:])
     assert result.exit_code == 0, result.output
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        gc.collect()
