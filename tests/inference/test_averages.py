@@ -62,6 +62,30 @@ def test_a_separable_network_is_one_list(types, form, pool, tmp_path):
     assert len(session.report.check().steps) == 5
 
 
+@pytest.mark.parametrize("bus", [pytest.param(None, marks=pytest.mark.slow), 64])
+def test_convolutions_over_lines(bus, tmp_path):
+    """Of sequences: causal and dilated, depthwise, with strides; the average and the product behind it."""
+    net = Builder([1, 2, 19])
+    net.conv(2, 6, (3,), pads=[4, 0], dilations=[2])
+    net.relu()
+    net.conv(6, 6, (4,), groups=6, pads=[1, 1], strides=[2])
+    net.relu()
+    net.conv(6, 9, (1,))
+    net.relu()
+    net.add("GlobalAveragePool")
+    net.add("Flatten")
+    net.gemm(9, 5)
+    path = quantized(tmp_path, net)
+    config = ENGINES[0][0].replace(vector=bus is not None)
+    session = EngineSession(path, config, bus=bus, stalls=0.1)
+    session.run(None, {"x": images(net.shape, 1, 3)})
+    assert len(session.report.check().steps) == (5 if bus else 3)  # streams leave depthwise products to the host
+    if bus:
+        program = compile_onnx(path, config, bus=bus).program
+        assert of_host(program.steps) <= _FLOAT_EDGES
+        assert len(program.runs) == 1
+
+
 def test_only_an_average_on_the_engine(tmp_path):
     net = separable()
     path = quantized(tmp_path, net)

@@ -51,8 +51,8 @@ def convolution_reason(graph: Graph, node: NodeProto, weights: str, *, memory: b
     None if it can.
     """
     shape = graph.shape(weights)
-    if shape is None or len(shape) != 4:
-        return "it must have two spatial dimensions"
+    if shape is None or len(shape) not in (3, 4):
+        return "it must have one or two spatial dimensions"
     if attribute(node, "group", 1) > 1 and shape[1] == 1 and not memory:
         return DEPTHWISE
     return None
@@ -68,20 +68,26 @@ def _of(parameter: Any, channels: slice) -> Any:
 def _asked(
     node: NodeProto, x: Array, zero_point: Array | None, w: Array, of: Callable[[Array, Array, slice], Operation]
 ) -> Asked:
-    """The operations of all groups, made by `of` from rows, columns and the output channels."""
+    """The operations of all groups, made by `of` from rows, columns and the output channels.
+
+    A convolution over lines [N, C, L] is one over images of one row.
+    """
     last = bool(attribute(node, "channels_last", 0))
     image = np.moveaxis(x, -1, 1) if last else x
+    window = window_of(node, image.shape[2:], w.shape[2:])
+    places = "L" if w.ndim == 3 else "H, W"
+    if w.ndim == 3:
+        image, w = image[:, :, None], w[:, :, None]
     groups = int(attribute(node, "group", 1))
     width, depth = len(w) // groups, image.shape[1] // groups
-    window = window_of(node, image.shape[2:], w.shape[2:])
     fill = 0 if zero_point is None else int(zero_point.reshape(()))
     operations = []
     for group in range(groups):
         channels = slice(group * width, (group + 1) * width)
         rows = _rows(window, image[:, group * depth : (group + 1) * depth], fill)
         operations.append(of(rows, columns_of_kernels(w[channels]), channels))
-    shape = (len(image), *window.positions(image.shape[2:]))
-    form = "[N, H, W, C]" if last else "[N, C, H, W]"
+    shape = (len(image), *window.positions(image.shape[2:])[x.ndim == 3 :])
+    form = f"[N, {places}, C]" if last else f"[N, C, {places}]"
     return Asked(
         operations=tuple(operations),
         finish=partial(_pixels, shape=shape, last=last),

@@ -39,7 +39,8 @@ class Builder:
 
     def conv(self, c: int, m: int, kernel: Sequence[int], *, groups: int = 1, **attributes: object) -> str:
         fan = c // groups * int(np.prod(kernel))
-        w = self.rng.normal(0, 1 / np.sqrt(fan), (m, c // groups, *kernel)) * self.rng.uniform(0.3, 2, (m, 1, 1, 1))
+        of_each = (m, *[1] * (1 + len(kernel)))
+        w = self.rng.normal(0, 1 / np.sqrt(fan), (m, c // groups, *kernel)) * self.rng.uniform(0.3, 2, of_each)
         b = self.rng.normal(0, 0.3, m)
         names = self.constant(w.astype(np.float32), "w"), self.constant(b.astype(np.float32), "b")
         return self.add("Conv", self.last, *names, kernel_shape=list(kernel), group=groups, **attributes)

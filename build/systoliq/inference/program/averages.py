@@ -8,6 +8,7 @@ is a convolution of 1 x 1 over the one pixel that is left, so nothing between th
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -57,11 +58,14 @@ def with_convolutions(model: Lowered, feed: Mapping[str, Array], *, channels_las
 
 @dataclasses.dataclass(frozen=True)
 class _Pixel:
-    """Images of one pixel: the tensor `name` and its `channels`; `last` is 1 if these are the last dimension."""
+    """Images of one pixel, of `axes` spatial dimensions: the tensor `name` and its `channels`; `last` is 1 if these are
+    the last dimension.
+    """
 
     name: str
     channels: int
     last: int
+    axes: int
 
 
 class _Rewriting:
@@ -90,9 +94,10 @@ class _Rewriting:
 
     def _average(self, node: NodeProto) -> list[NodeProto] | None:
         x, last = self._given[node.input[0]], int(attribute(node, "channels_last", 0))
-        if x.ndim != 4 or len(node.input) < 5 or not all(self._graph.is_constant(name) for name in node.input[1:5]):
+        known = len(node.input) >= 5 and all(self._graph.is_constant(name) for name in node.input[1:5])
+        if x.ndim not in (3, 4) or not known:
             return None
-        image = x.shape[1:3] if last else x.shape[2:]
+        image, axes = x.shape[1:-1] if last else x.shape[2:], x.ndim - 2
         if node.op_type == "QLinearAveragePool":
             padded = any(attribute(node, "pads", ())) or attribute(node, "auto_pad", b"NOTSET") != b"NOTSET"
             if padded or tuple(attribute(node, "kernel_shape", ())) != image:
@@ -101,7 +106,7 @@ class _Rewriting:
             return None
         x_scale, y_scale = (np.float32(self._number(node.input[place])) for place in (1, 3))
         channels = x.shape[-1 if last else 1]
-        scale = np.float32(x_scale / np.float32(y_scale * np.float32(image[0] * image[1])))
+        scale = np.float32(x_scale / np.float32(y_scale * np.float32(math.prod(image))))
         ones = np.ones((channels, 1, *image), x.dtype)
         one, zero = self._constant(node, "one", np.float32(1)), self._constant(node, "zero", np.zeros((), x.dtype))
         inputs = [
@@ -110,15 +115,15 @@ class _Rewriting:
         ]  # fmt: skip
         y = node.output[0]
         if last or not self._channels_last:
-            self._pixels[y] = _Pixel(y, channels, last)
+            self._pixels[y] = _Pixel(y, channels, last, axes)
             return [self._convolution(node, inputs, y, image, channels, last)]
-        pixel = self._pixels[y] = _Pixel(f"{_PREFIX}/{y}/pixel", channels, 1)
+        pixel = self._pixels[y] = _Pixel(f"{_PREFIX}/{y}/pixel", channels, 1, axes)
         self._pixels[pixel.name] = pixel
         inputs[0] = f"{_PREFIX}/{y}/image"
         return [
-            self._node("Transpose", [node.input[0]], inputs[0], perm=[0, 2, 3, 1]),
+            self._node("Transpose", [node.input[0]], inputs[0], perm=[0, *range(2, axes + 2), 1]),
             self._convolution(node, inputs, pixel.name, image, channels, 1),
-            self._node("Transpose", [pixel.name], y, perm=[0, 3, 1, 2]),
+            self._node("Transpose", [pixel.name], y, perm=[0, axes + 1, *range(1, axes + 1)]),
         ]
 
     def _product(self, node: NodeProto) -> list[NodeProto] | None:
@@ -136,8 +141,8 @@ class _Rewriting:
         if not kernels.shape[1] == x.shape[1] == before.channels or (x.dtype == np.int8 and b.dtype == np.uint8):
             return None
         inputs = [given[role] for role in operator.inputs if role != "bias"]
-        inputs[0] = before.name
-        inputs[3] = self._constant(node, "kernels", np.ascontiguousarray(kernels).reshape(*kernels.shape, 1, 1))
+        inputs[0], one = before.name, (1,) * before.axes
+        inputs[3] = self._constant(node, "kernels", np.ascontiguousarray(kernels).reshape(*kernels.shape, *one))
         if bias := given["bias"]:
             if not self._graph.is_constant(bias):
                 return None
@@ -147,9 +152,9 @@ class _Rewriting:
             inputs.append(self._constant(node, "bias", np.broadcast_to(value.reshape(-1), len(kernels)).copy()))
         y = node.output[0]
         self._dropped |= set(views)
-        pixel = self._pixels[y] = _Pixel(f"{_PREFIX}/{y}/pixel", len(kernels), before.last)
+        pixel = self._pixels[y] = _Pixel(f"{_PREFIX}/{y}/pixel", len(kernels), before.last, before.axes)
         return [
-            self._convolution(node, inputs, pixel.name, (1, 1), 1, pixel.last),
+            self._convolution(node, inputs, pixel.name, one, 1, pixel.last),
             self._node(
                 "Reshape", [pixel.name, self._constant(node, "shape", np.array([-1, len(kernels)], np.int64))], y
             ),
