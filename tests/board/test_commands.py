@@ -16,6 +16,7 @@ def test_the_list_has_all_boards(call):
     assert all(name in result.output and board.title in result.output for name, board in BOARDS.items())
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [

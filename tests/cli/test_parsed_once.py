@@ -58,6 +58,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_parses_its_model_once(command, tmp_path, parsed):
     nodes, arguments = COMMANDS[command]

@@ -19,6 +19,7 @@ def each(parameter, batch):
     return parameter[tuple(0 if size == 1 else i for i, size in zip(batch[len(batch) - len(own) :], own, strict=True))]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)
 def test_scales_and_zero_points_for_each_batch(shapes):
     """Every batch is a 2-D product of its own, with its own scales: the definition, batch by batch."""

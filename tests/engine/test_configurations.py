@@ -90,6 +90,7 @@ def test_sums_that_are_there_before_their_drain_wait(depth):
     check(EngineConfig(rows=1, cols=1, depth=depth, lanes=1, cells="ecp5-alu", **SIZES), "icarus", seed=3, jobs=8)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("cells", CELLS)
 def test_no_drain_is_announced_late(cells):
     for depth, rows, cols in itertools.product((1, 2, 3, 5, 8), (1, 2, 9), (1, 2, 9)):

@@ -80,6 +80,7 @@ def test_queued_jobs_are_right_on_all_cells(config, cells):
             np.testing.assert_array_equal(y, golden(job))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("bad", [0, 1, 4])
 @pytest.mark.parametrize("error", ["ILLEGAL_SHAPE", "TOO_MANY_COLUMNS", "A_ENDED_EARLY", "B_ENDED_LATE"])
 def test_error_names_its_job_and_those_before_are_right(bad, error, small):

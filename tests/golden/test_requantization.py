@@ -67,6 +67,7 @@ def test_near_tie_is_exact_at_every_threshold_of_every_output_format(bits, signe
         np.testing.assert_array_equal(found, float32_formula(acc, scale, zero_point, output))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("part", range(4))
 def test_near_tie_is_exact_on_every_accumulator_of_k_64_int8(part):
     rng = np.random.default_rng(64 + part)

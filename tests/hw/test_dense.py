@@ -52,6 +52,7 @@ def outputs(dense, taken, m):
     return y[:m], lasts
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("size", [(1, 1, 1), (2, 3, 1), (3, 4, 2), (1, 6, 4)], ids=str)  # rows, cols, depth
 @pytest.mark.parametrize(("k", "n"), [(1, 1), (7, 5)])
 @pytest.mark.parametrize(("chance", "residue", "resets"), [(1.0, False, False), (0.5, True, False), (0.6, False, True)])

@@ -230,6 +230,7 @@ MERGES = {
 }
 
 
+@pytest.mark.sampled(3)
 @needs_tools
 @pytest.mark.parametrize("change", MERGES)
 def test_what_is_unknown_is_followed(change, tmp_path):

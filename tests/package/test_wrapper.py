@@ -31,6 +31,7 @@ def widths(text):
     return {name: int(high) + 1 for high, name in re.findall(r"put \[(\d+):0\] (\w+_t(?:data|user))", text)}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.simulator
 @pytest.mark.parametrize("options", [["--power-of-two"], ["--power-of-two", "--active-low-reset"]])
 def test_the_wrapper_passes_the_testbench_of_the_package(options, package, tmp_path):

@@ -58,6 +58,7 @@ def test_names_are_unique():
     assert len(set(names)) == len(names)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("prop", properties(), ids=lambda prop: prop.name)
 def test_each_harness_can_be_made(prop):
     """The samples above would let one that has gone out of step with the hardware pass."""

@@ -136,6 +136,7 @@ def test_an_input_that_must_be_integers_is_another_network(package, call, tmp_pa
     assert accepted("network", package("network"), some, call, tmp_path) == []
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_of_a_sample_can_be_taken_out(kind, package, call, tmp_path, quick):
     of_kind = collections.defaultdict(list)

@@ -157,6 +157,7 @@ def packages(tmp_path_factory):
     return folder
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("what", UNREAD)
 def test_what_another_tool_may_take_otherwise_is_refused(what, packages, tmp_path):
     forgery = UNREAD[what]

@@ -140,6 +140,7 @@ def test_accepts_what_emit_wrote(package):
     assert (report.passed, report.reasons) == (True, ())
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("what", FORGERIES)
 def test_refuses_a_forgery_with_all_digests_made_new(what, package):
     forge, reason = FORGERIES[what]

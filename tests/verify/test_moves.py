@@ -89,6 +89,7 @@ FORGERIES = {  # a pattern whose group 1 is replaced, by what (None: another las
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", FORGERIES)
 def test_refuses_other_places(what, package, tmp_path):
     pattern, new, reason = FORGERIES[what]

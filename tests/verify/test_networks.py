@@ -256,6 +256,7 @@ IN_VERILOG = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", IN_VERILOG)
 def test_refuses_other_verilog(what, packages, tmp_path):
     name, pattern, new, stage, reason = IN_VERILOG[what]
@@ -314,6 +315,7 @@ IN_CERTIFICATE = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", IN_CERTIFICATE)
 def test_refuses_another_certificate(what, packages, tmp_path, call):
     forge, reason = IN_CERTIFICATE[what]

@@ -94,6 +94,7 @@ REFUSED = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", REFUSED)
 def test_refused_without_regeneration(what, package, tmp_path):
     pattern, new, reason = REFUSED[what]
@@ -217,6 +218,7 @@ TAGS = {  # of a package of cells: what is replaced, by what, and why it is refu
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", TAGS)
 def test_refused_by_tags(what, of_cells, tmp_path):
     forgery = TAGS[what]

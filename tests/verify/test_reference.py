@@ -25,6 +25,7 @@ def concatenated(net):
 ONE_INPUT = [name for name, make in small.NETWORKS.items() if len(make().inputs) == 1]  # as the evaluator takes
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ONE_INPUT)
 def test_every_tensor_is_golden_s(name):
     net = small.NETWORKS[name]()

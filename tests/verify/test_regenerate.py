@@ -85,6 +85,7 @@ def packages(tmp_path_factory):
     return folder
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", NOT_READ)
 def test_what_is_not_read_must_be_what_systoliq_writes(what, packages, tmp_path):
     forgery = NOT_READ[what]
@@ -218,6 +219,7 @@ OF_A_NETWORK = (
 )  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("file", OF_A_NETWORK)
 def test_a_changed_byte_of_a_network_s_package_is_refused_by_name(file, small_network, tmp_path):
     """A digit of text, the last byte of an archive's last array; then with all digests made right again."""

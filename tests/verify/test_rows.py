@@ -140,6 +140,7 @@ IN_VERILOG = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", IN_VERILOG)
 def test_refuses_other_verilog(what, packages, tmp_path):
     name, pattern, new, reason = IN_VERILOG[what]

@@ -173,6 +173,7 @@ CELL_TAMPERINGS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", CELL_TAMPERINGS)
 def test_refuses_vendor_cells_that_compute_something_else(what, emit, call):
     variant, pattern, new, reason = CELL_TAMPERINGS[what]

@@ -54,6 +54,7 @@ def columns(blocks, depth):
             yield [row[at : at + depth] for row in block], last
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("rows", "bus", "depth"), SIZES)
 @pytest.mark.parametrize(("comes", "goes"), [(1.0, 1.0), (0.5, 1.0), (1.0, 0.5), (0.6, 0.6)])
 def test_columns_of_blocks(rows, bus, depth, comes, goes):

@@ -63,6 +63,7 @@ def drawn(make, seed, *, most=400):
             return node, parallelism
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 25))])
 @pytest.mark.parametrize("make", bench.NODES, ids=lambda make: make.__name__)
 def test_images_leave_at_the_rate(make, seed):

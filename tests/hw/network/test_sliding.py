@@ -11,6 +11,7 @@ from systoliq.hw.network.parallelism import Parallelism
 from . import stage_bench as bench
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("corner", bench.CORNERS)
 def test_depthwise_corners(corner):
     image, window = bench.CORNERS[corner]

@@ -125,6 +125,7 @@ ELEMENTS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("elements", ELEMENTS)
 def test_operators_on_elements_between_transposes_take_no_memory(elements, tmp_path):
     body = ELEMENTS[elements]

@@ -186,6 +186,7 @@ FUNCTION_BODIES = {name: between(inside, "a") for name, inside in FUNCTIONS.item
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", FUNCTION_BODIES)
 def test_functions_of_every_integer(name, kind, tmp_path):
