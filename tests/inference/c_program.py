@@ -99,7 +99,7 @@ class Board:
     def result(self, _, step, index):
         of = self.program.steps[step - 1]
         if isinstance(of, VectorInMemory):
-            y = np.zeros(of.sketch.shape, of.sketch.operation.tables.output.dtype)
+            y = np.zeros(of.sketch.shapes["y"], of.sketch.work.output.dtype)
         else:
             operation = of.operations[index].sketch
             y = np.zeros(operation.result, operation.pieces[0].job.y_dtype)

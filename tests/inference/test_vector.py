@@ -94,6 +94,38 @@ def test_a_residual_network_needs_the_host_at_its_float_edges_only(form, types, 
     )
 
 
+def test_constant_operands_and_functions_of_several_nodes(tmp_path):
+    """A bias by columns is an addition of a constant tensor; Gelu of ten nodes is one table."""
+    net = Builder([1, 6, 12])
+    net.matmul(12, 16)
+    half = net.add("Mul", net.last, net.constant(np.float32(0.5)))
+    net.add("Mul", net.nodes[-1].input[0], net.constant(np.float32(0.5**0.5)))
+    net.add("Erf")
+    net.add("Add", net.last, net.constant(np.float32(1)))
+    net.add("Mul", half, net.last)
+    net.add("MatMul", net.last, net.constant(net.rng.normal(0, 0.3, (16, 5)).astype(np.float32)))
+    path = quantized(tmp_path, net, opset=17)
+    compiled = compile_onnx(path, CONFIG, bus=64)
+    program = compiled.program
+    assert of_host(program.steps) <= _FLOAT_EDGES
+    assert not program.host
+    assert [step.operator for step in program.vectors] == [
+        "QLinearAdd",
+        "QLinearMul QLinearMul Erf QLinearAdd QLinearMul",
+    ]
+    assert [buffer.kept for buffer in program.vectors[0].operands.values()] == [False, True]
+    assert not any(step.filled for step in program.vectors)
+    assert len(program.runs) == 1
+    feed = {"x": images(net.shape, 1, 3)}
+    session = EngineSession(path, CONFIG, bus=64, stalls=0.2)
+    session.run(None, feed)
+    session.report.check()
+    compiled.write(tmp_path / "out")
+    tensors = run_example(compiled, tmp_path / "out", feed, ["-std=c99", "-Wall", "-Wextra", "-Werror"])
+    for name, array in compiled.division.expected(feed).items():
+        np.testing.assert_array_equal(tensors[name], array, err_msg=name)
+
+
 def test_maxima_and_moves_are_in_the_one_list(tmp_path):
     net = pooled()
     path = quantized(tmp_path, net, types="u8u8")

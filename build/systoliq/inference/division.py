@@ -23,8 +23,8 @@ __all__ = ["Division"]
 class Division:
     """`model` cut into `steps`, see `cut`. `host` are the products of the host's steps, with operator and reason.
 
-    `crossing` are the tensors that steps make for one another, and the model's outputs; `constants` those that products
-    and outputs take. The engine has `memory` or streams. InputError where it gets no product.
+    `crossing` are the tensors that steps make for one another, and the model's outputs; `constants` those that
+    products, `vectors` and outputs take. The engine has `memory` or streams. InputError where it gets no product.
     """
 
     def __init__(
@@ -49,6 +49,7 @@ class Division:
         self._watched = self._session(model.model)
         outputs = {each.name for each in model.session.outputs}
         taken = {name for step in self.products for name in step.node.input} | outputs
+        taken |= {name for step in vectors for name in step.inputs}
         self.constants = constants_of(model.model, taken)
 
     def expected(self, feed: Mapping[str, Array]) -> dict[str, Array]:

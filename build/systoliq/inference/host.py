@@ -47,7 +47,7 @@ class HostPiece:
                 for name, array in inputs.items()
             ],
             [helper.make_empty_tensor_value_info(name) for name in step.outputs],
-            [tensor for tensor in model.graph.initializer if tensor.name in names],
+            [tensor for tensor in model.graph.initializer if tensor.name in names and tensor.name not in inputs],
         )
         part = helper.make_model(graph, opset_imports=model.opset_import, ir_version=model.ir_version)
         data: bytes = part.SerializeToString()

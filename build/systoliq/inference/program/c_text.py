@@ -179,7 +179,7 @@ def _arrays(product: Product) -> Iterator[str]:
 def _arrays_of_vector(step: VectorInMemory) -> Iterator[str]:
     """A step of the vector unit is an operation without tiles, whose k is 1; without B, all of B is 0."""
     number = step.number
-    filled = [int(name in step.operands and name not in step.sources) for name in "ab"]
+    filled = [int(name in step.filled) for name in "ab"]
     b = step.operands.get("b")
     matrices = (_matrix(step.operands["a"]), "{0, 0, 0, 0}" if b is None else _matrix(b), _matrix(step.y))
     sizes = f"1, {step.y.row_bytes}, {filled[0]}, {filled[1]}, 0"

@@ -19,7 +19,17 @@ from ..steps import HostStep
 from .averages import with_convolutions
 from .memory_map import Buffer, Role, Room, aligned, check_size, place_rooms
 from .pieces import NotCompiledError
-from .product import JobList, OperationInMemory, Product, b_size, bytes_of_tiles, lists_of, patches_of, placements
+from .product import (
+    JobList,
+    OperationInMemory,
+    Product,
+    b_size,
+    bytes_of_rows,
+    bytes_of_tiles,
+    lists_of,
+    patches_of,
+    placements,
+)
 from .program import Program
 from .single_outputs import with_single_outputs
 from .sketch import OperationSketch, ProductSketch, Rows, sketch
@@ -113,7 +123,10 @@ def _sketches(
             continue
         names = zip("ab", unit.inputs, strict=False)
         shapes = {letter: tensors[name].shape for letter, name in (*names, ("y", unit.output))}
-        sketches[unit.output] = VectorSketch(step=unit, work=work, shapes=shapes)
+        known_operands = {
+            letter: tensors[name] for letter, name in zip("ab", unit.inputs, strict=False) if name in division.constants
+        }
+        sketches[unit.output] = VectorSketch(step=unit, work=work, shapes=shapes, constants=known_operands)
         kept.append(unit)
     if refused:
         division = Division(model, only=only, refused=refused, vectors=kept, memory=True)
@@ -152,6 +165,7 @@ class _Placed:
         self._addresses: list[int] = []
         self._operations: dict[int, tuple[OperationInMemory, ...]] = {}
         self._tables: dict[int, tuple[tuple[Buffer, ...], ...]] = {}
+        self._constants: dict[tuple[int, str], Buffer] = {}
         self._kept: dict[bytes, int] = {}
 
     def add(self, number: int, sketch: _Sketch) -> None:
@@ -165,6 +179,8 @@ class _Placed:
     def _add_vector(self, number: int, sketch: VectorSketch) -> None:
         index = len(self.sketches)
         for operand, name in zip(sketch.operands, sketch.step.inputs, strict=True):
+            if operand in sketch.constants:
+                continue
             rows = sketch.rows[operand]
             source = next((i for i, (_, other) in enumerate(self.sketches) if _gives(other, name, rows)), None)
             if source is None:
@@ -211,6 +227,8 @@ class _Placed:
                 self._tables[index] = tuple(
                     tuple(self._flat(name, "b", table, number) for table in tables) for tables in each.memory
                 )
+                for operand, array in each.constants.items():
+                    self._constants[index, operand] = self._constant(name, operand, each.rows[operand], array, number)
             else:
                 self._operations[index] = tuple(
                     self._operation(index, place, number, name, each.known.b, operation)
@@ -225,7 +243,7 @@ class _Placed:
     def _vector(self, index: int, number: int, sketch: VectorSketch) -> VectorInMemory:
         name, tables = sketch.step.name, self._tables[index]
         buffers = {
-            role: self._working(index, 0, role, name, sketch.rows[role])
+            role: self._constants.get((index, role)) or self._working(index, 0, role, name, sketch.rows[role])
             for role in ("a", "b", "y")
             if role in sketch.operands + "y"
         }
@@ -299,6 +317,12 @@ class _Placed:
             name=name, role=operand, address=self._addresses[number],
             rows=rows.count, row_bytes=rows.size, stride=rows.stride, first=room.first, last=room.last,
         )  # fmt: skip
+
+    def _constant(self, name: str, operand: str, rows: Rows, array: Array, number: int) -> Buffer:
+        """The buffer of a constant operand of the vector unit."""
+        kept = self._flat(name, "b", bytes_of_rows(rows, array), number)
+        role: Role = "a" if operand == "a" else "b"
+        return dataclasses.replace(kept, role=role, rows=rows.count, row_bytes=rows.size, stride=rows.stride)
 
     def _align(self) -> None:
         self.image += bytes(aligned(len(self.image)) - len(self.image))

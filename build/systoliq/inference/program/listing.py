@@ -65,7 +65,8 @@ def _vector(step: VectorInMemory) -> Iterator[str]:
     yield f"step {step.number}: vector unit: {step.operator} {step.name!r}; output {step.sketch.step.output}"
     for operand, name in zip(step.operands, step.sketch.step.inputs, strict=True):
         source = step.sources.get(operand)
-        yield f"  {operand}: " + (f"rows of {name}" if source is None else f"Y of {source!r}, in place")
+        given = f"rows of {name}" if operand in step.filled else f"the constant {name}"
+        yield f"  {operand}: " + (given if source is None else f"Y of {source!r}, in place")
     for buffer in (*step.operands.values(), step.y):
         yield f"    {_place(buffer)}"
     if step.scratch is not None:

@@ -28,11 +28,15 @@ _CYCLES = 40  # of a row at the most, and of a word of the list
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class VectorSketch:
-    """A step with its work, and the shapes of its tensors by "a", "b" and "y": a row for each last dimension."""
+    """A step with its work, and the shapes of its tensors by "a", "b" and "y": a row for each last dimension.
+
+    `constants` are the operands that are known, by letter.
+    """
 
     step: VectorStep
     work: VectorWork
     shapes: Mapping[str, tuple[int, ...]]
+    constants: Mapping[str, Array]
 
     @property
     def operands(self) -> str:
@@ -54,8 +58,8 @@ class VectorSketch:
 class VectorInMemory:
     """A step of the vector unit of a compiled model: step number `number`.
 
-    `sources` names the step whose Y is an operand already, by the operand's letter; the host fills the others, plays
-    the list, and takes Y.
+    `sources` names the step whose Y is an operand already, by the operand's letter; the host fills the operands in
+    `filled`, plays the list, and takes Y. Others are constant, and kept.
     """
 
     number: int
@@ -81,7 +85,12 @@ class VectorInMemory:
     @property
     def needs_host(self) -> bool:
         """True if the host fills an operand."""
-        return len(self.sources) < len(self.operands)
+        return bool(self.filled)
+
+    @property
+    def filled(self) -> tuple[str, ...]:
+        """The letters of the operands that the host fills."""
+        return tuple(name for name, buffer in self.operands.items() if name not in self.sources and not buffer.kept)
 
     @property
     def parts(self) -> tuple[tuple[Buffer, int], ...]:
@@ -102,7 +111,7 @@ class VectorInMemory:
         for tables in self.tables:
             for name, table in zip("ab", tables, strict=False):
                 found[name] += table.size
-        filled = (buffer for name, buffer in self.operands.items() if name not in self.sources)
+        filled = (self.operands[name] for name in self.filled)
         return found | {"list": len(self.data), "host": sum(each.rows * each.row_bytes for each in filled)}
 
 
@@ -123,7 +132,7 @@ def play_vector(step: VectorInMemory, given: list[Array], memory: EngineMemory) 
     writes = [
         (buffer.address, bytes_of_rows(sketch.rows[name], np.ascontiguousarray(array)))
         for (name, buffer), array in zip(step.operands.items(), given, strict=True)
-        if name not in step.sources
+        if name in step.filled
     ]
     played = memory.play(
         step.list.address,

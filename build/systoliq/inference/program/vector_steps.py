@@ -61,25 +61,42 @@ def vector_steps(model: Lowered) -> tuple[VectorStep, ...]:
 
 def _of_two(graph: Graph, node: NodeProto, steps: list[VectorStep]) -> VectorStep | None:
     """The step of a sum, or of a product whose operands both come from one tensor; the functions before it, which it
-    takes out of `steps`, are part of it if it has no other tensor.
+    takes out of `steps`, are part of it if it has no other tensor. One operand may be constant: of a product a number.
     """
     names, parameters = (node.input[0], node.input[3]), (*node.input[1:3], *node.input[4:])
-    before = {
-        step.output: step
-        for step in steps
-        if step.output in names and step.node.op_type in _OF_ONE and graph.has_one_use(step.output)
-    }
-    inputs = tuple(dict.fromkeys(before[name].inputs[0] if name in before else name for name in names))
-    if len(inputs) > 1 or any(graph.is_output(name) for name in before):
-        before, inputs = {}, tuple(dict.fromkeys(names))
-    if len(inputs) > 1 and node.op_type == "QLinearMul":
+    constant = [name for name in names if graph.is_constant(name)]
+    if constant:
+        computed = tuple(name for name in names if name not in constant)
+        if len(constant) == 1 and _is_number(graph, constant[0]):
+            return _step(graph, (node,), computed, parameters)
+        if len(constant) == 1 and node.op_type == "QLinearAdd":
+            return _step(graph, (node,), names, parameters, constant=constant[0])
         return None
-    found = _step(graph, (node,), inputs, parameters)
-    if found is None or not before:
-        return found
-    steps[:] = [step for step in steps if step not in before.values()]
-    nodes = (*(each for step in before.values() for each in step.nodes), node)
-    return VectorStep(name=found.name, nodes=nodes, inputs=inputs)
+    first, second = (_functions_before(graph, name, steps) for name in names)
+    common = next((name for name in first if name in second), None)
+    if common is None:
+        return None if node.op_type == "QLinearMul" else _step(graph, (node,), names, parameters)
+    found = _step(graph, (node,), (common,), parameters)
+    if found is None:
+        return None
+    inside = dict.fromkeys((*first[common], *second[common]))
+    steps[:] = [step for step in steps if step not in inside]
+    own = {each.output[0] for step in inside for each in step.nodes}
+    nodes = (*(each for each in graph.graph.node if each.output[0] in own), node)
+    return VectorStep(name=found.name, nodes=nodes, inputs=(common,))
+
+
+def _functions_before(graph: Graph, name: str, steps: list[VectorStep]) -> dict[str, tuple[VectorStep, ...]]:
+    """The tensors of whose single elements `name` is a function, itself first, each with the `steps` from it on, as far
+    as the tensors between have no other use.
+    """
+    by_output = {step.output: step for step in steps if len(step.inputs) == 1}
+    found: dict[str, tuple[VectorStep, ...]] = {name: ()}
+    while name in by_output and graph.has_one_use(name) and not graph.is_output(name):
+        step = by_output[name]
+        found[step.inputs[0]] = (*found[name], step)
+        name = step.inputs[0]
+    return found
 
 
 def _moving(graph: Graph) -> list[VectorStep]:
@@ -131,10 +148,18 @@ def _between(graph: Graph, steps: list[VectorStep], others: Collection[VectorSte
 
 
 def _step(
-    graph: Graph, nodes: tuple[NodeProto, ...], inputs: tuple[str, ...], parameters: tuple[str, ...]
+    graph: Graph,
+    nodes: tuple[NodeProto, ...],
+    inputs: tuple[str, ...],
+    parameters: tuple[str, ...],
+    constant: str | None = None,
 ) -> VectorStep | None:
-    """A step, if its inputs are computed bytes and its parameters are constant numbers."""
-    if any(graph.is_constant(name) for name in inputs) or not all(_is_number(graph, name) for name in parameters):
+    """A step, if its inputs are computed bytes, but for the one that is `constant`, and its parameters are constant
+    numbers.
+    """
+    if any(graph.is_constant(name) for name in inputs if name != constant) or not all(
+        _is_number(graph, name) for name in parameters
+    ):
         return None
     return VectorStep(name=label_of(nodes[-1]), nodes=nodes, inputs=inputs)
 
