@@ -117,6 +117,29 @@ def test_the_reason_where_no_part_is_a_network(tmp_path):
         partition_of(path)
 
 
+INSTEAD = {
+    "m = MatMul(fa, fv) n = com.microsoft.BiasGelu(m, B)": (
+        "BiasGelu 'n': a bias and its function must be two nodes: quantize the model before an optimizer fuses them"
+    ),
+    "n = com.microsoft.Attention<num_heads = 2>(fa, fv, B)": (
+        "Attention 'n': attention must be MatMul, Softmax and MatMul with quantizers between them, not one node of real"
+    ),
+    "n = MatMul(fa, fv)": r"input 'a' must have numbers for all dimensions but the first, not \[1, L, 4\]: export",
+}
+
+
+@pytest.mark.parametrize("nodes", INSTEAD)
+def test_it_says_what_to_export_instead(nodes, tmp_path):
+    shape = "1, L, 4" if r"\[1, L, 4" in INSTEAD[nodes] else "1, 2, 4"
+    text = f"g (uint8[{shape}] a) => (uint8[{shape}] y) {{ fa = DequantizeLinear(a, s, z)"
+    text += " fv = DequantizeLinear(w, s, i)"
+    constants = {"s": np.float32(0.1), "z": np.uint8(3), "i": np.int8(0), "w": np.ones((4, 4), np.int8)}
+    constants["B"] = np.ones(4, np.float32)
+    path = write(tmp_path / "m.onnx", f"{text} {nodes} y = QuantizeLinear(n, s, z) }}", constants)
+    with pytest.raises(InputError, match=f"no part with a matrix product can be a network: {INSTEAD[nodes]}"):
+        partition_of(path)
+
+
 REFUSED = {
     "a float model": (["partition", "float.onnx", "--out", "o"], "must be quantized, not float"),
     "a directory with other files": (["partition", "model.onnx", "--out", "."], "it holds other files"),

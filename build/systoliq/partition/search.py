@@ -118,11 +118,12 @@ class _Search:
     def __init__(self, path: Path, model: ModelProto, graph: Graph, progress: Progress | None) -> None:
         self.path, self.model, self.progress = path, model, progress
         self.regions = Regions(graph)
-        self.blocked = {  # the reason, by the node's place
-            place: f"{label(node)}: the operator {node.op_type} is not supported between integers"
-            for place, node in enumerate(self.regions.nodes)
-            if not self.regions.constant[place] and not callable(CATALOGUE.of(node).network)
-        }
+        self.blocked: dict[int, str] = {}  # the reason, by the node's place
+        for place, node in enumerate(self.regions.nodes):
+            taken = CATALOGUE.of(node).network
+            if not self.regions.constant[place] and not callable(taken):
+                reason = taken or f"the operator {node.op_type} is not supported between integers"
+                self.blocked[place] = f"{label(node)}: {reason}"
         self.rejected: dict[tuple[str, str], str] = {}
 
     def run(self) -> Region:
@@ -147,6 +148,8 @@ class _Search:
 
     def _reasons(self) -> str:
         listed = list(dict.fromkeys([*self.blocked.values(), *self.rejected.values()]))[:5]
+        if not listed:  # such as where a dimension has no number
+            listed = list(Model.open(self.path).reading.problems[:1])
         return f": {'; '.join(listed)}" if listed else ""
 
     def _is_network(self, region: Region) -> bool:

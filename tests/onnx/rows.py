@@ -1,0 +1,69 @@
+"""Softmax and LayerNormalization of golden against onnxruntime: random scales, lengths and rows, differences counted.
+
+    python -m tests.onnx.rows [--outputs N] [--seed S]
+
+Rows are of any integers, of neighbouring ones, and of few that differ, for which ties are common. N are the outputs of
+each operator, at least.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+
+from systoliq.onnx import read_network
+
+from .network.oracle import session, write
+from .network.test_network_operators import between
+from .network.test_rowwise import drawn, normal_constants, rows
+
+LENGTHS = (2, 3, 10, 16, 50, 64, 65, 99, 128, 192, 197, 384, 768)
+DRAW = 250_000  # outputs of one draw, about
+INSIDE = {"Softmax": "f = Softmax(fa)", "LayerNormalization": "f = LayerNormalization(fa, g, b)"}
+
+
+def apart(operator: str, draw: int, seed: int, path: Path) -> np.ndarray:
+    """How far each result of golden is from onnxruntime's, in one draw."""
+    rng = np.random.default_rng([seed, draw])
+    kind, length = ("int8", "uint8")[draw % 2], int(rng.choice(LENGTHS))
+    constants = drawn(rng, kind, draw) if operator == "Softmax" else normal_constants(rng, kind, length)
+    text = f"g ({kind}[N, {length}] a) => ({kind}[N, {length}] y) {{ {between(INSIDE[operator], 'a')} }}"
+    write(path, text, constants)
+    a = rows(rng, kind, -(-DRAW // (3 * length)), length)
+    (expected,) = session(onnx.load(path)).run(["y"], {"a": a})
+    return np.abs(read_network(path).golden({"a": a})["y"].astype(int) - expected)
+
+
+def main() -> None:
+    """Print a line for each operator."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--outputs", type=int, default=10_000_000)
+    arguments.add_argument("--seed", type=int, default=0)
+    given = arguments.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        for operator in INSIDE:
+            found: Counter[int] = Counter()
+            draws = 0
+            while found.total() < given.outputs:
+                values, counts = np.unique(
+                    apart(operator, draws, given.seed, Path(folder) / "m.onnx"), return_counts=True
+                )
+                found.update(dict(zip(values.tolist(), counts.tolist(), strict=True)))
+                draws += 1
+            wrong = {by: count for by, count in found.items() if by}
+            sys.stdout.write(
+                f"{operator}, onnxruntime {onnxruntime.__version__}, {draws} draws: {sum(wrong.values())} of "
+                f"{found.total()} outputs differ{f', by {max(wrong)} at most' if wrong else ''}\n"
+            )
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
