@@ -1,9 +1,10 @@
 """Softmax and LayerNormalization of golden against onnxruntime: random scales, lengths and rows, differences counted.
 
     python -m tests.onnx.rows [--outputs N] [--seed S]
+    python -m tests.onnx.rows --models DIR
 
-Rows are of any integers, of neighbouring ones, and of few that differ, for which ties are common. N are the outputs of
-each operator, at least.
+The second writes a model of each alone, for `systoliq synth`. Rows are of any integers, of
+neighbouring ones, and of few that differ, for which ties are common. N are the outputs of each operator, at least.
 """
 
 from __future__ import annotations
@@ -41,12 +42,29 @@ def apart(operator: str, draw: int, seed: int, path: Path) -> np.ndarray:
     return np.abs(read_network(path).golden({"a": a})["y"].astype(int) - expected)
 
 
+def write_models(folder: Path) -> None:
+    """Write OPERATOR_LENGTH.onnx."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for operator, inside in INSIDE.items():
+        for length in (16, 64, 192):
+            constants = normal_constants(np.random.default_rng(0), "int8", length)
+            if operator == "Softmax":
+                constants |= {"ys": np.float32(1 / 256), "yz": np.int8(-128)}
+            shape = f"int8[1, {length}, {length}]"
+            path = folder / f"{operator.lower()}_{length}.onnx"
+            write(path, f"g ({shape} a) => ({shape} y) {{ {between(inside, 'a')} }}", constants)
+
+
 def main() -> None:
     """Print a line for each operator."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--outputs", type=int, default=10_000_000)
     arguments.add_argument("--seed", type=int, default=0)
+    arguments.add_argument("--models", type=Path, metavar="DIR")
     given = arguments.parse_args()
+    if given.models is not None:
+        write_models(given.models)
+        return
     with tempfile.TemporaryDirectory() as folder:
         for operator in INSIDE:
             found: Counter[int] = Counter()

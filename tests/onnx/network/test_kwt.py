@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-import onnx
 import pytest
-from onnxruntime.quantization import CalibrationDataReader, quantize_static
-from onnxruntime.quantization.shape_inference import quant_pre_process
 
 from systoliq.design.network import NetworkDesign, NetworkOptions
 from systoliq.errors import InputError
 from systoliq.golden.network import LayerNormalization, MatrixProduct, Softmax
 from systoliq.onnx import read_network
-from systoliq.quantize.settings import quantizer_settings
 from systoliq.synth import open_target
 
 from .kwt import VALUES, kwt
 from .oracle import by_node
+from .quantized import quantized
 
 
 def on_ecp5():
@@ -24,21 +21,9 @@ def on_ecp5():
     return NetworkOptions(cells=part.cells, part=part)
 
 
-class Batches(CalibrationDataReader):
-    def __init__(self, shape):
-        rng = np.random.default_rng(1)
-        self._left = [{"mfcc": rng.normal(0, 1, shape).astype(np.float32)} for _ in range(4)]
-
-    def get_next(self):
-        return self._left.pop() if self._left else None
-
-
-def quantized(folder, layers, tokens):
-    """The file of the model, quantized as `systoliq quantize` does."""
-    onnx.save(kwt(layers, tokens=tokens), folder / "float.onnx")
-    quant_pre_process(folder / "float.onnx", folder / "prepared.onnx", skip_symbolic_shape=True)
+def quantized_kwt(folder, layers, tokens):
     path = folder / "kwt.onnx"
-    quantize_static(folder / "prepared.onnx", path, Batches((1, tokens, VALUES)), **quantizer_settings())
+    quantized(kwt(layers, tokens=tokens), path)
     return path
 
 
@@ -48,7 +33,7 @@ def quantized(folder, layers, tokens):
 )
 def test_every_node_gives_onnxruntimes_integers_for_its_inputs(layers, tokens, tmp_path):
     """A normalized value next to a tie may be the next integer."""
-    path = quantized(tmp_path, layers, tokens)
+    path = quantized_kwt(tmp_path, layers, tokens)
     network = read_network(path)
     counts = [
         sum(isinstance(node, kind) for node in network.nodes) for kind in (Softmax, MatrixProduct, LayerNormalization)
@@ -67,18 +52,18 @@ def test_every_node_gives_onnxruntimes_integers_for_its_inputs(layers, tokens, t
 
 @pytest.mark.slow
 def test_a_layer_fits_an_ecp5_and_twelve_do_not(tmp_path):
-    network = read_network(quantized(tmp_path, 1, 98))
+    network = read_network(quantized_kwt(tmp_path, 1, 98))
     plan = NetworkDesign(network, on_ecp5()).plan
     assert plan.image_cycles < 175_000
     (tmp_path / "12").mkdir()
     refusal = r"the plan does not fit .* needs about .* memory blocks where there are 208; .*\(systoliq compile\)"
     with pytest.raises(InputError, match=refusal):
-        NetworkDesign(read_network(quantized(tmp_path / "12", 12, 98)), on_ecp5())
+        NetworkDesign(read_network(quantized_kwt(tmp_path / "12", 12, 98)), on_ecp5())
 
 
 @pytest.mark.slow
 @pytest.mark.simulator
 def test_a_layer_in_rtl(tmp_path):
-    design = NetworkDesign(read_network(quantized(tmp_path, 1, 98)))
+    design = NetworkDesign(read_network(quantized_kwt(tmp_path, 1, 98)))
     mfcc = np.random.default_rng(3).normal(0, 1, (2, 98, VALUES)).astype(np.float32)
     assert design.simulate({"mfcc": mfcc}).check().passed
