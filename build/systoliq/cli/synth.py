@@ -80,7 +80,7 @@ _EXAMPLES = """
 \b
 Examples
   systoliq synth resnet8-fc --target ecp5-85k --depth 4
-  systoliq synth engine --target ice40-hx8k --rows 2 --cols 2 --seeds 1 --report report.json
+  systoliq synth engine --target ice40-up5k --seeds 1 --report report.json
   systoliq synth layer.npz --target osu018 --mhz 250
   systoliq synth layer.npz --target generic --liberty process.lib
 """

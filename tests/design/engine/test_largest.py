@@ -48,7 +48,7 @@ def test_the_largest_is_chosen(part, fields, sizes):
             {"b_words": 65536, "a_words": 65536},
             "for an engine, not ecp5-25k: the smallest takes .* of 56; cho",
         ),
-        ("ice40-hx8k", {}, "^rows and cols must be given for ice40-hx8k: it has no multipliers, and "),
+        ("ice40-hx8k", {}, "^target must have room for an engine, not ice40-hx8k: without multipliers, "),
         ("ecp5-85k", {"rows": 16, "cols": 16}, "^rows, cols, depth and lanes must fit the 156 multipliers of ecp5-85k"),
         ("ecp5-25k", {"depth": 2}, "but 4 x 4 x 2 with 4 lanes takes 65; without them, the largest engine that fits"),
     ],

@@ -32,8 +32,8 @@ def engine_config(hardware: EngineOptions) -> EngineConfig:
         return largest(hardware.part, hardware.bus, given | {"vector": hardware.vector})
     if hardware.part is not None and hardware.part.capacity.get("dsp") == 0 and not given.keys() & {*SIZES}:
         raise InputError(
-            f"rows and cols must be given for {hardware.part.name}: it has no multipliers, and its largest engine is "
-            f"not known"
+            f"target must have room for an engine, not {hardware.part.name}: without multipliers, the smallest takes "
+            f"more LUT sites than there are; choose a larger target"
         )
     given.setdefault("lanes", chosen_lanes(given.get("cols", EngineConfig.cols)))
     config = EngineConfig(**given | _formats(hardware), cells=hardware.cells, vector=hardware.vector)
