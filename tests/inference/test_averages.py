@@ -148,6 +148,41 @@ def test_the_convolution_of_an_average_is_the_average_for_every_sum(dtype, tmp_p
         np.testing.assert_array_equal(found, expected)
 
 
+WINDOWS = """g (TYPE[16, 8, 5, 7] x) => (TYPE[16, 8, M, N] y) {
+    y = com.microsoft.QLinearAveragePool <ATTRIBUTES> (x, xs, xz, ys, yz) }"""
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+@pytest.mark.parametrize(
+    ("attributes", "shape"),
+    [
+        ("kernel_shape = [2, 3], strides = [2, 1]", (2, 5)),
+        ("kernel_shape = [3, 3], pads = [1, 1, 1, 1], count_include_pad = 1", (5, 7)),
+    ],
+)
+def test_averages_of_windows_are_convolutions_where_float32_cannot_decide(dtype, attributes, shape, tmp_path):
+    rng, info, taken = np.random.default_rng(6), np.iinfo(dtype), 0
+    x = rng.integers(info.min, info.max + 1, (16, 8, 5, 7)).astype(dtype)
+    for case in range(8):
+        zeros = rng.integers(info.min, info.max + 1, 2).astype(dtype)
+        scales = np.exp(rng.normal(-3, 1, 2)).astype(np.float32)
+        if case == 0:
+            scales[:] = 0.1  # six or nine pixels: ties of halves, which the order of additions decides
+        constants = {"xs": scales[0], "ys": scales[1], "xz": zeros[0], "yz": zeros[1]}
+        text = WINDOWS.replace("TYPE", np.dtype(dtype).name).replace("ATTRIBUTES", attributes)
+        text = text.replace("M, N", ", ".join(map(str, shape)))
+        model = lowered(write(tmp_path / f"{case}.onnx", text, constants))
+        other = with_convolutions(model, {"x": x}, channels_last=case % 2 == 1)
+        operators = {node.op_type for node in other.model.graph.node} - {"Transpose"}
+        taken += operators == {"QLinearConv"}
+        if case == 0 and shape == (2, 5):
+            assert operators == {"QLinearAveragePool"}
+        (expected,) = model.session.run(["y"], {"x": x}).values()
+        (found,) = Session(other.model.SerializeToString(), "", as_it_is=True).run(["y"], {"x": x}).values()
+        np.testing.assert_array_equal(found, expected)
+    assert taken >= 5
+
+
 BEHIND = """g (uint8[N, C, 2, 3] x) => (uint8[M, 5] y) {
     a = com.microsoft.QLinearGlobalAveragePool (x, s, z, t, z)
     VIEWS

@@ -1,21 +1,28 @@
-"""Averages of whole images, and the products of their results, stated as convolutions.
+"""Averages of windows or whole images, and the products of their results, stated as convolutions.
 
 The average of an image is a depthwise convolution with ones: onnxruntime rescales the exact sum of all pixels by
 f32(x_scale / f32(y_scale * pixels)), and the convolution has this number as its only scale. A QGemm behind the average
 is a convolution of 1 x 1 over the one pixel that is left, so nothing between them has to be moved.
+
+onnxruntime adds float32 numbers for the average of a smaller window. It becomes a convolution only if a bound proves
+that every sum of its pixels gives the same integer: see `WindowedAverage.uncertain_sum`.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from systoliq.golden.formats import IntFormat
+from systoliq.golden.network import Tensor, WindowedAverage
+
 from ...onnx.catalogue import CATALOGUE
 from ...onnx.graph import Graph
+from ...onnx.network.sums import window_of
 from ...onnx.node import attribute
 from ...onnx.rebuilt import rebuilt
 from ...onnx.runtime import Session
@@ -36,8 +43,8 @@ _TAPS = 255  # of a window of the engine along each axis
 
 
 def with_convolutions(model: Lowered, feed: Mapping[str, Array], *, channels_last: bool = False) -> Lowered:
-    """Return `model` with a QLinearConv in place of each average of a whole image, and of each QGemm behind one; or
-    `model` itself if it has no such average.
+    """Return `model` with a QLinearConv in place of each average, and of each QGemm behind one of a whole image; or
+    `model` itself if it has no average.
 
     With `channels_last`, each such image is transposed before, as an engine with a vector unit has it. Shapes are those
     for the inputs `feed`. Every tensor that is left has the same numbers as before.
@@ -101,18 +108,13 @@ class _Rewriting:
         if node.op_type == "QLinearAveragePool":
             padded = any(attribute(node, "pads", ())) or attribute(node, "auto_pad", b"NOTSET") != b"NOTSET"
             if padded or tuple(attribute(node, "kernel_shape", ())) != image:
-                return None
+                return self._windows(node, x)
         if max(image) > _TAPS:
             return None
         x_scale, y_scale = (np.float32(self._number(node.input[place])) for place in (1, 3))
         channels = x.shape[-1 if last else 1]
         scale = np.float32(x_scale / np.float32(y_scale * np.float32(math.prod(image))))
-        ones = np.ones((channels, 1, *image), x.dtype)
-        one, zero = self._constant(node, "one", np.float32(1)), self._constant(node, "zero", np.zeros((), x.dtype))
-        inputs = [
-            node.input[0], self._constant(node, "scale", np.asarray(scale)), node.input[2],
-            self._constant(node, "ones", ones), one, zero, one, node.input[4],
-        ]  # fmt: skip
+        inputs = self._ones(node, scale, np.ones((channels, 1, *image), x.dtype))
         y = node.output[0]
         if last or not self._channels_last:
             self._pixels[y] = _Pixel(y, channels, last, axes)
@@ -125,6 +127,53 @@ class _Rewriting:
             self._convolution(node, inputs, pixel.name, image, channels, 1),
             self._node("Transpose", [pixel.name], y, perm=[0, axes + 1, *range(1, axes + 1)]),
         ]
+
+    def _windows(self, node: NodeProto, x: Array) -> list[NodeProto] | None:
+        """The convolution of the average of windows, if it gives the same integers."""
+        last = int(attribute(node, "channels_last", 0))
+        if x.ndim != 4:
+            return None
+        channels, image = (x.shape[-1], x.shape[1:-1]) if last else (x.shape[1], x.shape[2:])
+        form = IntFormat.of(x.dtype)
+        try:
+            window = window_of(node, image, attribute(node, "kernel_shape"))
+            given, made = (
+                Tensor(
+                    name=name, shape=(len(x), channels, *size), format=form,
+                    scale=np.float32(self._number(scale)), zero_point=int(self._number(zero_point)),
+                )
+                for name, size, (scale, zero_point) in (
+                    ("x", image, node.input[1:3]), ("y", window.positions(image), node.input[3:5])
+                )
+            )  # fmt: skip
+            average = WindowedAverage(
+                name="average", inputs=(given,), output=made, window=window,
+                counts_padding=bool(attribute(node, "count_include_pad", 0)),
+            )  # fmt: skip
+            certain = average.uncertain_sum is None
+        except ValueError:
+            return None
+        if not certain or max(window.kernel) > _TAPS or attribute(node, "ceil_mode", 0):
+            return None
+        inputs = self._ones(node, average.scale, np.ones((channels, 1, *window.kernel), x.dtype))
+        wide = {name: list(getattr(window, name)) for name in ("strides", "dilations", "pads")}
+        if last or not self._channels_last:
+            return [self._convolution(node, inputs, node.output[0], window.kernel, channels, last, **wide)]
+        turned = f"{_PREFIX}/{node.output[0]}/image", f"{_PREFIX}/{node.output[0]}/turned"
+        inputs[0] = turned[0]
+        return [
+            self._node("Transpose", [node.input[0]], turned[0], perm=[0, 2, 3, 1]),
+            self._convolution(node, inputs, turned[1], window.kernel, channels, 1, **wide),
+            self._node("Transpose", [turned[1]], node.output[0], perm=[0, 3, 1, 2]),
+        ]
+
+    def _ones(self, node: NodeProto, scale: Any, ones: Array) -> list[str]:
+        """The inputs of a convolution with `ones`, whose sums are rescaled by `scale`."""
+        one, zero = self._constant(node, "one", np.float32(1)), self._constant(node, "zero", np.zeros((), ones.dtype))
+        return [
+            node.input[0], self._constant(node, "scale", np.asarray(scale)), node.input[2],
+            self._constant(node, "ones", ones), one, zero, one, node.input[4],
+        ]  # fmt: skip
 
     def _product(self, node: NodeProto) -> list[NodeProto] | None:
         views, name = self._views(node.input[0])
@@ -184,9 +233,16 @@ class _Rewriting:
         return node.op_type != "Transpose" or (node.input[0] in self._pixels and attribute(node, "perm", (1,))[0] == 0)
 
     def _convolution(
-        self, node: NodeProto, inputs: list[str], y: str, kernel: tuple[int, ...], groups: int, last: int
+        self,
+        node: NodeProto,
+        inputs: list[str],
+        y: str,
+        kernel: Sequence[int],
+        groups: int,
+        last: int,
+        **window: list[int],
     ) -> NodeProto:
-        attributes = {"kernel_shape": list(kernel), "group": groups, "channels_last": last}
+        attributes = {"kernel_shape": list(kernel), "group": groups, "channels_last": last, **window}
         return self._node("QLinearConv", inputs, y, name=label_of(node), domain="com.microsoft", **attributes)
 
     def _node(self, operator: str, inputs: list[str], output: str, **attributes: Any) -> NodeProto:
