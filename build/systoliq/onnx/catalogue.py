@@ -188,8 +188,8 @@ _POOLS = (
     Operator("GlobalMaxPool", network=global_max_pool),
     Operator("AveragePool", network=average_pool),
     Operator("GlobalAveragePool", network=global_average_pool),
-    Operator("ReduceMax", network=reduce_max),
-    Operator("ReduceMean", network=reduce_mean),
+    Operator("ReduceMax", network=reduce_max, by_row=True),
+    Operator("ReduceMean", network=reduce_mean, by_row=True),
     Operator(
         "QLinearAveragePool", _MICROSOFT, like="AveragePool", inputs=(*_A, *_Y), least=4, network=qlinear_average_pool
     ),
@@ -204,14 +204,16 @@ _POOLS = (
 )
 
 _MOVES = (
-    *(Operator(name, network=move, by_row=name not in ("Flatten", "Transpose")) for name in MOVES),
-    *(Operator(name, network=move) for name in PICKS),
+    *(Operator(name, network=move, by_row=True) for name in MOVES),
+    *(Operator(name, network=move, by_row=name not in ("DepthToSpace", "SpaceToDepth")) for name in PICKS),
     Operator("Resize", network=resize),
     Operator("Dropout", network=dropout, by_row=True),
     Operator("Pad", network=pad),
-    Operator("Split", network=split),
-    Operator("Concat", network=concat),
-    Operator("QLinearConcat", _MICROSOFT, like="Concat", inputs=_Y, repeated=_A, least=3, network=qlinear_concat),
+    Operator("Split", network=split, by_row=True),
+    Operator("Concat", network=concat, by_row=True),
+    Operator(
+        "QLinearConcat", _MICROSOFT, like="Concat", inputs=_Y, repeated=_A, least=3, network=qlinear_concat, by_row=True
+    ),
 )
 
 _UNCOUNTED = (

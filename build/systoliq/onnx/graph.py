@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,7 @@ class Graph:
         self._places = {name: place for place, node in enumerate(self.graph.node) for name in node.output if name}
         infos = (*self.graph.value_info, *self.graph.input, *self.graph.output)
         self._infos = {info.name: info.type.tensor_type for info in infos}
+        self._found_shapes: dict[str, list[int | str | None]] = {}
         self._outputs = {info.name for info in self.graph.output}
         self._constant = set(self._initializers) | self._sparse
         self._consumers: defaultdict[str, list[NodeProto]] = defaultdict(list)
@@ -115,6 +117,8 @@ class Graph:
     def shape(self, name: str) -> list[int | str | None] | None:
         """Dimensions of the tensor `name`: sizes, names, or None where unknown; None where even their number is."""
         while name not in self._initializers:
+            if name in self._found_shapes:
+                return self._found_shapes[name]
             info = self._infos.get(name)
             if info is not None and info.HasField("shape"):
                 return [dim.dim_value if dim.HasField("dim_value") else dim.dim_param or None for dim in info.shape.dim]
@@ -123,6 +127,10 @@ class Graph:
                 return None
             name = node.input[0]  # for com.microsoft's operators, whose shapes onnx does not infer
         return list(self._initializers[name].dims)
+
+    def state_shape(self, name: str, shape: Sequence[int]) -> None:
+        """Say that the tensor `name` has this shape, which the model need not state."""
+        self._found_shapes[name] = list(shape)
 
     def type_of(self, name: str) -> np.dtype[Any] | None:
         """The type of the tensor `name`, where it is known."""

@@ -224,7 +224,7 @@ REFUSED = {
         "Reshape 'f': it must keep the batch, 2, as the first dimension, not give [4, 25]",
     ),
     "batch moved": (
-        f"{ROW} a",
+        "uint8[2, 4] a",
         f"{A} f = Transpose<perm = [1, 0]>(fa) {Q}",
         "Transpose 'f': perm must be an order of dimensions with the batch, 0, first, not [1, 0]",
     ),

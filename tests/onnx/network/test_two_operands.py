@@ -49,7 +49,21 @@ HEADS = """
         s = MatMul(fq, fk) qs = QuantizeLinear(s, ss, sz) fs = DequantizeLinear(qs, ss, sz) p = Softmax(fs)
         qp = QuantizeLinear(p, ps, pz) fp = DequantizeLinear(qp, ps, pz) m = MatMul(fp, fv)
         qm = QuantizeLinear(m, ys, yz) t = Transpose<perm = [0, 2, 1, 3]>(qm) y = Reshape(t, joined)"""
+# As PyTorch exports nn.MultiheadAttention: rows first, the three tensors by Gather.
+ROWS_FIRST = """
+        r = Transpose<perm = [1, 0, 2]>(a) u = Reshape(r, five) m = Transpose<perm = [3, 1, 2, 0, 4]>(u)
+        three = Squeeze(m, third) q1 = Gather<axis = 0>(three, i0) k1 = Gather<axis = 0>(three, i1)
+        v1 = Gather<axis = 0>(three, i2) q4 = Reshape(q1, heads) k4 = Reshape(k1, heads) v4 = Reshape(v1, heads)
+        q = Transpose<perm = [1, 2, 0, 3]>(q4) k = Transpose<perm = [1, 2, 3, 0]>(k4)
+        v = Transpose<perm = [1, 2, 0, 3]>(v4)
+        fq = DequantizeLinear(q, as, az) fk = DequantizeLinear(k, as, az) fv = DequantizeLinear(v, as, az)
+        s = MatMul(fq, fk) qs = QuantizeLinear(s, ss, sz) fs = DequantizeLinear(qs, ss, sz) p = Softmax(fs)
+        qp = QuantizeLinear(p, ps, pz) fp = DequantizeLinear(qp, ps, pz) n = MatMul(fp, fv)
+        qm = QuantizeLinear(n, ys, yz) t = Transpose<perm = [2, 0, 1, 3]>(qm) j = Reshape(t, first)
+        y = Transpose<perm = [1, 0, 2]>(j)"""
 HEADS_CONSTANTS = {
+    "five": np.array([1, 6, 1, 3, 8]), "third": np.array([-2]), "i0": np.int64(0), "i1": np.int64(1),
+    "i2": np.int64(-1), "heads": np.array([6, 1, 2, 4]), "first": np.array([6, 1, 8]),
     "split": np.array([1, 6, 3, 2, 4]), "one": np.array([1, 1, 1]), "zero": np.array([0]),
     "joined": np.array([1, 6, 8]), "as": np.float32(0.03), "az": np.int8(5), "ss": np.float32(0.05),
     "sz": np.int8(-3), "ps": np.float32(1 / 256), "pz": np.int8(-128), "ys": np.float32(0.02), "yz": np.int8(9),
@@ -57,10 +71,11 @@ HEADS_CONSTANTS = {
 HEADS_HEAD = "g (int8[1, 6, 24] a) => (int8[1, 6, 8] y)"
 
 
-def test_heads_of_attention(tmp_path):
+@pytest.mark.parametrize("body", [HEADS, ROWS_FIRST], ids=["batch first", "rows first"])
+def test_heads_of_attention(body, tmp_path):
     """Three tensors of one, their heads first, the second turned: scores, softmax, and their product."""
     inputs = {"a": np.random.default_rng(3).choice(codes("int8"), (8, 6, 24))}
-    network, _ = compare(tmp_path, HEADS_HEAD, HEADS, HEADS_CONSTANTS, inputs)
+    network, _ = compare(tmp_path, HEADS_HEAD, body, HEADS_CONSTANTS, inputs)
     assert [node.kind for node in network.nodes if isinstance(node, MatrixProduct)] == [
         "2 products 6 x 4 x 6",
         "2 products 6 x 6 x 4",
@@ -68,8 +83,9 @@ def test_heads_of_attention(tmp_path):
 
 
 @pytest.mark.simulator
-def test_heads_of_attention_in_verilog(tmp_path):
-    text = f"{HEADS_HEAD} {{ {HEADS} }}"
+@pytest.mark.parametrize("body", [HEADS, ROWS_FIRST], ids=["batch first", "rows first"])
+def test_heads_of_attention_in_verilog(body, tmp_path):
+    text = f"{HEADS_HEAD} {{ {body} }}"
     design = NetworkDesign(read_network(write(tmp_path / "model.onnx", text, HEADS_CONSTANTS)))
     np.savez(tmp_path / "a.npz", a=np.random.default_rng(4).choice(codes("int8"), (3, 6, 24)))
     assert design.simulate(**design.read_operands(tmp_path / "a.npz")).passed

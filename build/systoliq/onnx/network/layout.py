@@ -46,7 +46,8 @@ def with_layout(net: Network) -> Network:
     """
     second = _rows(net)
     net = dataclasses.replace(net, nodes=tuple(joins_of_images(net.nodes, second)))
-    net = _laid_out(net, second, "channels_second")
+    constants = {x.name for node in net.nodes for x in node.inputs if x.value is not None}  # images of one row by now
+    net = _laid_out(net, second - constants, "channels_second")
     net = _laid_out(net, _turned_elements(net), "channels_last")
     last = {
         tensor.name
@@ -83,12 +84,20 @@ def _laid_out(net: Network, names: set[str], layout: str) -> Network:
 def _rows(net: Network) -> set[str]:
     """Tensors [batch, channels, length] whose elements come in the order of an image that they are reshaped to or from,
     and those that operators on each element make of them or take with them. Operators on whole rows, whose elements are
-    the last dimension, take and make no such.
+    the last dimension, take and make no such, nor do those that repeat elements along another dimension.
     """
     reshaped = {name for node in net.nodes if isinstance(node, Move) for name in _reshaped_row(node)}
-    whole = {name for node in net.nodes if isinstance(node, _OF_ROWS) for name in _of_rank(node, 3)}
+    whole = {
+        name for node in net.nodes if isinstance(node, _OF_ROWS) or _is_of_ranks(node) for name in _of_rank(node, 3)
+    }
     joined = [_of_rank(node, 3) for node in net.nodes if not isinstance(node, (Move, *_OF_ROWS))]
     return _spread(reshaped, joined) - _spread(whole, joined)
+
+
+def _is_of_ranks(node: Node) -> bool:
+    """True if `node` is on elements of tensors that do not all have as many dimensions."""
+    ranks = {len(x.shape) for x in (*node.inputs, node.output) if x.value is None}
+    return isinstance(node, _OF_ELEMENTS) and len(ranks) > 1
 
 
 def _turned_elements(net: Network) -> set[str]:

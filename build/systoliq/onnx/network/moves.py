@@ -4,16 +4,16 @@ Split and Concat, on integers or between DequantizeLinear and QuantizeLinear; an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from systoliq.golden.network import Concatenation, LinearResize, Move, Node, Reshape, Tensor, Transpose
+from systoliq.golden.network import Concatenation, LinearResize, Move, Node, Reshape, Tensor
 from systoliq.golden.network.moves import Movement, moved_shape
 
 from ..node import RECURRENT, NotTakenError, attribute, is_operator, label
-from .flat import is_flat
+from .flat import is_flat, settled, turned
 from .picks import PICKS, split_gathers
 from .pools import on_integers
 from .quantizers import constant_tensor, named, numbers_of, operand, result
@@ -64,7 +64,9 @@ def split(reader: Reader, node: NodeProto) -> Value:
     value = reader.value(node.input[0])
     x = reader.integers_behind(node.input[0])
     found: list[Value] = []
-    for name, movement in zip(node.output, split_gathers(reader.graph, node, x.shape), strict=True):
+    flat = is_flat(reader.graph, node.input[0], x.shape)
+    for name, gathered in zip(node.output, split_gathers(reader.graph, node, x.shape, flat=flat), strict=True):
+        movement = _settled(reader, name, gathered, x.shape, flat=flat)
         pending = _moved(node, f"{named(node)}: {name}", x, movement)
         found.append(on_integers(reader, node, value, pending, name))
     reader.values.update(zip(node.output[1:], found[1:], strict=True))
@@ -131,38 +133,41 @@ def _movement(reader: Reader, node: NodeProto, shape: tuple[int, ...]) -> Moveme
     a MatMul of three dimensions as a Gemm: golden keeps the batch before them (see `flat`).
     """
     graph, kind = reader.graph, node.op_type
+    flat = is_flat(graph, node.input[0], shape)
+    model_shape = shape[flat:]
     if kind == "Transpose":
-        perm = _batch_first(tuple(attribute(node, "perm", range(len(shape))[::-1])), shape)
+        perm = tuple(attribute(node, "perm", range(len(model_shape))[::-1]))
         users = graph.consumers(node.output[0])
         if perm[0] and users and all(is_operator(user, *RECURRENT) for user in users):
             raise UnknownInputError(f"its result goes to {label(users[0])}, which is not taken")
-        return Transpose(perm)
+        return turned(graph, node.output[0], perm, shape, flat=flat)
     if kind == "Resize":
         return nearest_of(graph, node, shape)
     if kind in PICKS:
-        return PICKS[kind](graph, node, shape)
+        return _settled(reader, node.output[0], PICKS[kind](graph, node, shape, flat=flat), shape, flat=flat)
     if kind in ("Identity", "Dropout"):
         return Reshape(shape[1:])
     if kind == "Flatten":
-        axis = int(attribute(node, "axis", 1)) % len(shape)
-        target: tuple[int, ...] = (int(np.prod(shape[:axis])), int(np.prod(shape[axis:])))
+        axis = int(attribute(node, "axis", 1)) % len(model_shape)
+        target: tuple[int, ...] = (int(np.prod(model_shape[:axis])), int(np.prod(model_shape[axis:])))
     else:
         numbers = numbers_of(graph, node, "its shape" if kind == "Reshape" else "its axes")
-        model_shape = shape[1:] if is_flat(graph, node.input[0], shape) else shape
         target = _SHAPES[kind](node, model_shape, numbers)
-        if target[:1] != (1,) and shape[0] == 1:
-            return Reshape(target)
+    graph.state_shape(node.output[0], target)
+    if target[:1] != (1,) and shape[0] == 1 and (flat or kind != "Flatten"):
+        return Reshape(target)
     if target[:1] != shape[:1]:
         raise NotTakenError(f"it must keep the batch, {shape[0]}, as the first dimension, not give {list(target)}")
     return Reshape(target[1:])
 
 
-def _batch_first(perm: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
-    """`perm` with the batch, 0, first, if it is 1 and changes places with another dimension of 1: the same elements."""
-    if sorted(perm) != list(range(len(shape))) or perm[0] == 0 or shape[0] != 1 or shape[perm[0]] != 1:
-        return perm
-    swapped = {0: perm[0], perm[0]: 0}
-    return tuple(swapped.get(axis, axis) for axis in perm)
+def _settled(reader: Reader, name: str, movement: Movement, shape: tuple[int, ...], *, flat: bool) -> Movement:
+    """`movement`, whose result `name` in the model has no batch before it if it is `flat`."""
+    if not flat:
+        return movement
+    made = moved_shape(shape, [movement])[1:]
+    reader.graph.state_shape(name, made)
+    return settled(movement, shape, made)
 
 
 def _reshaped(node: NodeProto, shape: tuple[int, ...], numbers: list[int]) -> tuple[int, ...]:
@@ -208,7 +213,7 @@ def concat(reader: Reader, node: NodeProto) -> Value:
             constant_tensor(reader.graph, name) if isinstance(value, Constant) else reader.tensor(name)
             for name, value in zip(node.input, values, strict=True)
         )
-    shape, make = _concatenation(node, parts)
+    shape, make = _concatenation(reader, node, node.input, parts)
     alike = all(part.counts_as(parts[0]) for part in parts)
     pending = Pending(node=node, shape=shape, make=make, counts=parts[0] if alike else None)
     return on_integers(reader, node, values[0], pending)
@@ -217,16 +222,19 @@ def concat(reader: Reader, node: NodeProto) -> Value:
 def qlinear_concat(reader: Reader, node: NodeProto) -> Value:
     """Inputs: y_scale, y_zero_point, then x, x_scale, x_zero_point of each."""
     parts = tuple(operand(reader, node, place, f"input {place}") for place in range(2, len(node.input), 3))
-    shape, make = _concatenation(node, parts)
+    shape, make = _concatenation(reader, node, node.input[2::3], parts)
     y = result(reader, node, shape, 0)
     reader.emit(node, make(y))
     return y
 
 
-def _concatenation(node: NodeProto, parts: tuple[Tensor, ...]) -> tuple[tuple[int, ...], Make]:
+def _concatenation(
+    reader: Reader, node: NodeProto, names: Sequence[str], parts: tuple[Tensor, ...]
+) -> tuple[tuple[int, ...], Make]:
     if not parts or len({len(part.shape) for part in parts}) > 1:
         raise NotTakenError(f"its inputs must be at least one, all of as many dimensions, not {len(parts)}")
+    flat = any(is_flat(reader.graph, name, part.shape) for name, part in zip(names, parts, strict=True))
     rank = len(parts[0].shape)
-    axis = int(attribute(node, "axis", 1)) % rank
+    axis = int(attribute(node, "axis", 1)) % (rank - flat) + flat
     shape = tuple(sum(part.shape[i] for part in parts) if i == axis else parts[0].shape[i] for i in range(rank))
     return shape, lambda y: (Concatenation(name=named(node), inputs=parts, output=y, axis=axis),)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["PICKS", "split_gathers"]
 
 
-def _slice(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> Movement:
+def _slice(graph: Graph, node: NodeProto, shape: tuple[int, ...], *, flat: bool) -> Movement:
     """starts, ends, axes and steps as inputs, or, up to opset 9, as attributes."""
     starts, ends, axes, steps = (_numbers(graph, node, place, role) for place, role in enumerate(_SLICE, 1))
     if starts is None or ends is None:
@@ -30,7 +30,7 @@ def _slice(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> Movement:
         raise NotTakenError("steps must not be 0")
     gathers = []
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
-        axis = _axis(axis, shape)
+        axis = _axis(axis, shape, flat)
         gathers += _picked(shape, axis, range(shape[axis])[start:end:step])
     return _chained(gathers, shape)
 
@@ -38,8 +38,8 @@ def _slice(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> Movement:
 _SLICE = ("starts", "ends", "axes", "steps")
 
 
-def _gather(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> Movement:
-    axis = _axis(int(attribute(node, "axis", 0)), shape)
+def _gather(graph: Graph, node: NodeProto, shape: tuple[int, ...], *, flat: bool) -> Movement:
+    axis = _axis(int(attribute(node, "axis", 0)), shape, flat)
     indices = graph.constant(node.input[1], "indices")
     size = shape[axis]
     if indices.size == 0 or indices.min() < -size or indices.max() >= size:
@@ -51,7 +51,7 @@ def _gather(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> Movement:
     return _chained([*gathers, *([] if indices.ndim == 1 else [Reshape(made[1:])])], shape)
 
 
-def _depth_to_space(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> Movement:
+def _depth_to_space(graph: Graph, node: NodeProto, shape: tuple[int, ...], *, flat: bool) -> Movement:
     size, (_, channels, rows, columns) = _block(node, shape)
     if channels % size**2:
         raise NotTakenError(f"blocksize squared must divide the {channels} channels, not be {size}^2")
@@ -63,7 +63,7 @@ def _depth_to_space(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> Mo
     return Chain((Reshape((*split, rows, columns)), Transpose(perm), whole))
 
 
-def _space_to_depth(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> Movement:
+def _space_to_depth(graph: Graph, node: NodeProto, shape: tuple[int, ...], *, flat: bool) -> Movement:
     size, (_, channels, rows, columns) = _block(node, shape)
     if rows % size or columns % size:
         raise NotTakenError(f"blocksize must divide the {rows} rows and {columns} columns, not be {size}")
@@ -72,20 +72,23 @@ def _space_to_depth(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> Mo
     return Chain((split, Transpose((0, 3, 5, 1, 2, 4)), whole))
 
 
-def _tile(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> Movement:
+def _tile(graph: Graph, node: NodeProto, shape: tuple[int, ...], *, flat: bool) -> Movement:
     """All of an axis, several times."""
     repeats = graph.constant(node.input[1], "repeats").reshape(-1).tolist()
-    if len(repeats) != len(shape) or min(repeats) < 1:
-        raise NotTakenError(f"repeats must be {len(shape)} positive numbers, one for each dimension, not {repeats}")
-    return _repeated(shape, repeats)
+    rank = len(shape) - flat
+    if len(repeats) != rank or min(repeats) < 1:
+        raise NotTakenError(f"repeats must be {rank} positive numbers, one for each dimension, not {repeats}")
+    return _repeated(shape, [1] * flat + repeats)
 
 
-def _expand(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> Movement:
+def _expand(graph: Graph, node: NodeProto, shape: tuple[int, ...], *, flat: bool) -> Movement:
     """The one slice of an axis of 1, several times."""
     wanted = graph.constant(node.input[1], "shape").reshape(-1).tolist()
-    wanted = [1] * (len(shape) - len(wanted)) + wanted
-    if len(wanted) > len(shape) or any(1 not in pair and len({*pair}) > 1 for pair in zip(shape, wanted, strict=True)):
-        raise NotTakenError(f"shape must broadcast with {list(shape)} without another dimension, not be {wanted}")
+    given = shape[flat:]
+    wanted = [1] * (len(given) - len(wanted)) + wanted
+    if len(wanted) > len(given) or any(1 not in pair and len({*pair}) > 1 for pair in zip(given, wanted, strict=True)):
+        raise NotTakenError(f"shape must broadcast with {list(given)} without another dimension, not be {wanted}")
+    wanted = [1] * flat + wanted
     return _repeated(shape, [most if size == 1 else 1 for size, most in zip(shape, wanted, strict=True)])
 
 
@@ -103,12 +106,14 @@ PICKS = {
     "DepthToSpace": _depth_to_space,
     "SpaceToDepth": _space_to_depth,
 }
-"""The movement of each operator on a tensor of a shape; NotTakenError where it is none of constants."""
+"""The movement of each operator on a tensor of a shape, whose first dimension the model does not have if it is `flat`;
+NotTakenError where it is none of constants.
+"""
 
 
-def split_gathers(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> list[Movement]:
-    """The elements that each output of a Split picks."""
-    axis = _axis(int(attribute(node, "axis", 0)), shape)
+def split_gathers(graph: Graph, node: NodeProto, shape: tuple[int, ...], *, flat: bool) -> list[Movement]:
+    """The elements that each output of a Split picks; of a `flat` tensor as those of `PICKS`."""
+    axis = _axis(int(attribute(node, "axis", 0)), shape, flat)
     parts, size = len(node.output), shape[axis]
     sizes = graph.constant(node.input[1], "split").tolist() if len(node.input) > 1 and node.input[1] else None
     sizes = list(attribute(node, "split", ())) if sizes is None else sizes
@@ -145,10 +150,11 @@ def _numbers(graph: Graph, node: NodeProto, place: int, role: str) -> list[int] 
     return None if found is None else list(found)
 
 
-def _axis(axis: int, shape: tuple[int, ...]) -> int:
-    if not -len(shape) <= axis < len(shape):
-        raise NotTakenError(f"an axis must be one of the {len(shape)} dimensions, not {axis}")
-    return axis % len(shape)
+def _axis(axis: int, shape: tuple[int, ...], flat: bool) -> int:
+    rank = len(shape) - flat
+    if not -rank <= axis < rank:
+        raise NotTakenError(f"an axis must be one of the {rank} dimensions, not {axis}")
+    return axis % rank + flat
 
 
 def _block(node: NodeProto, shape: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:

@@ -23,6 +23,7 @@ from systoliq.golden.network import (
 )
 
 from ..node import NotTakenError, attribute, label
+from .flat import is_flat, of_flat
 from .parts import averages_by_parts
 from .quantizers import named, numbers_of, of_format, operand, result
 from .reader import Reader
@@ -174,9 +175,13 @@ def _reduced(reader: Reader, node: NodeProto, x: Tensor) -> tuple[Tensor, tuple[
 
     Raises NotTakenError for a reduction over the batch.
     """
-    kept, axes = bool(attribute(node, "keepdims", 1)), _axes(reader, node, len(x.shape))
+    flat = is_flat(reader.graph, node.input[0], x.shape)
+    kept, axes = bool(attribute(node, "keepdims", 1)), _axes(reader, node, len(x.shape), flat=flat)
     gone = axes or set()
     shape = tuple(1 if axis in gone else size for axis, size in enumerate(x.shape) if kept or axis not in gone)
+    if flat:
+        reader.graph.state_shape(node.output[0], shape[1:])
+        shape = of_flat(shape[1:])
     last = len(x.shape) - 1
     if axes == set(range(1, last)) and last in (2, 3):
         return _with_channels_second(reader, node, x), shape
@@ -214,12 +219,12 @@ def _turned(reader: Reader, node: NodeProto, x: Tensor, perm: tuple[int, ...], t
     return turned
 
 
-def _axes(reader: Reader, node: NodeProto, rank: int) -> set[int] | None:
-    """The dimensions of a reduction; None for all."""
+def _axes(reader: Reader, node: NodeProto, rank: int, *, flat: bool) -> set[int] | None:
+    """The dimensions of a reduction of a tensor of so many dimensions in golden; None for all."""
     axes = numbers_of(reader.graph, node, "its axes")
     if not axes:
         return set() if attribute(node, "noop_with_empty_axes", 0) else None
-    return {axis % rank for axis in axes}
+    return {axis % (rank - flat) + flat for axis in axes}
 
 
 def _refuse_ties(node: NodeProto, x: Tensor, y: Tensor) -> None:

@@ -12,7 +12,7 @@ from ..graph import Graph
 from ..node import NotTakenError, attribute, check_elements, domain, is_operator, label
 from ..operator import Operator, Operators
 from ..quantization import integral
-from .flat import check_flat
+from .flat import check_flat, state_shape
 from .late import QUANTIZERS, late_outputs
 from .padding import merged
 from .values import ByChannel, Constant, Given, Pending, Real, Result, Unknown, Value
@@ -203,6 +203,7 @@ class Reader:
             if isinstance(value, Tensor | Pending | Given):
                 check_elements("its result", value.shape)
             self.values[output] = value
+            state_shape(self.graph, node, self.values)
         except (NotTakenError, TypeError, ValueError) as error:
             self.values[output] = Unknown(source=label(node))
             return Fate.REFUSED, str(error), isinstance(error, UnknownInputError)

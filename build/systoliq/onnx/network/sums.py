@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden.layer import MatMulLayer
-from systoliq.golden.network import Convolution, Dense, Node, Tensor, Window
+from systoliq.golden.network import Convolution, Dense, Move, Node, Reshape, Tensor, Window
 from systoliq.golden.network.convolution import columns_of_kernels
 
 from ..dense import check_attributes
@@ -270,7 +271,7 @@ def dense(reader: Reader, node: NodeProto) -> Value:
     def biased(name: str | None) -> Make:
         constant = None if name is None else bias_of(graph, name, parameters_of_tensor(x), found, b.shape[1])
         layer = layer_of_sum(node, x, b, found, constant)
-        return lambda y: (Dense(name=named(node), inputs=(x,), output=y, layer=layer(y)),)
+        return lambda y: _of_rows(named(node), x, y, layer(y))
 
     shape = (*x.shape[:-1], b.shape[1])
     return Pending(node=node, shape=shape, make=biased(bias), biased=None if bias else biased)
@@ -287,8 +288,25 @@ def dense_operator(reader: Reader, node: NodeProto) -> Value:
     x = counted(source, fields["a_scale"], fields["a_zero_point"])
     shape = (*x.shape[:-1], layer.n)
     y = tensor_of(node.output[0], shape, fields["y_scale"], fields["y_zero_point"])
-    reader.emit(node, (Dense(name=named(node), inputs=(x,), output=y, layer=layer),))
+    reader.emit(node, _of_rows(named(node), x, y, layer))
     return y
+
+
+def _of_rows(name: str, x: Tensor, y: Tensor, layer: MatMulLayer) -> tuple[Node, ...]:
+    """A dense layer, between reshapes that make all rows one dimension, where they have more."""
+    if len(x.shape) <= 3:
+        return (Dense(name=name, inputs=(x,), output=y, layer=layer),)
+    rows, made = (
+        each.replace(
+            name=f"{y.name}: rows of {role}", shape=(each.shape[0], math.prod(each.shape[1:-1]), each.shape[-1])
+        )
+        for role, each in (("input", x), ("output", y))
+    )
+    return (
+        Move(name=f"{name}: rows", inputs=(x,), output=rows, movement=Reshape(rows.shape[1:])),
+        Dense(name=name, inputs=(rows,), output=made, layer=layer),
+        Move(name=f"{name}: no rows", inputs=(made,), output=y, movement=Reshape(y.shape[1:])),
+    )
 
 
 def parameters_of_tensor(x: Tensor) -> Parameters:
