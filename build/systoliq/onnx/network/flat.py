@@ -61,7 +61,7 @@ def check_flat(graph: Graph, operator: Operator, name: str, value: Value | None)
 
 
 def turned(graph: Graph, name: str, perm: tuple[int, ...], shape: tuple[int, ...], *, flat: bool) -> Movement:
-    """What a Transpose by `perm` to the tensor `name` does to one of this `shape` in golden.
+    """The movement of a Transpose by `perm` to the tensor `name`, from one of this `shape` in golden.
 
     It may move the batch, if that is 1: the result is then flat, and it is a Reshape if only dimensions of 1 move.
     """
