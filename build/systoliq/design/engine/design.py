@@ -128,5 +128,5 @@ class EngineDesign(SingleArrayDesign):
 def _choices(hardware: EngineOptions, config: EngineConfig) -> list[str]:
     """A line for each thing that was left to systoliq."""
     if hardware.part is not None and is_left_to_part(hardware):
-        return [reason(config, hardware.part)]
+        return [reason(config, hardware.bus, hardware.part)]
     return [f"dataflow: {config.dataflow}"] if hardware.dataflow == AUTO else []

@@ -69,7 +69,7 @@ _COSTS = {
         memory={512: 36, 1024: 18, 2048: 9, 4096: 4, 8192: 2, 16384: 1}, masters=(1000, 2.25), vector=(260, 2),
     ),
     "ice40": _Cost(
-        mhz=24, products=8, lane=(4, 1800, 10), besides=(0, 2200, 4), element=100, product=60,
+        mhz=24, products=8, lane=(4, 1800, 10), besides=(0, 2500, 4), element=100, product=60,
         memory={256: 16, 512: 8, 1024: 4, 2048: 2},
         sizes={"a_words": 64, "b_words": 256, "max_columns": 64, "max_rows": 64},
     ),
@@ -95,14 +95,14 @@ def largest(part: Target, bus: int | None, asked: Mapping[str, Any]) -> EngineCo
     )
 
 
-def reason(config: EngineConfig, part: Target) -> str:
+def reason(config: EngineConfig, bus: int | None, part: Target) -> str:
     """One line: what was chosen for `part`, and why it is the largest."""
     cost, taken = _COSTS[part.cells], engine_cost(config, None)
     lanes = f"{config.lanes} lane{'s' * (config.lanes > 1)}"
     return (
         f"engine for {part.name}: {config.rows} x {config.cols} x {config.depth}, {lanes}, {config.macs_per_cycle} "
         f"products a cycle in {taken['dsp']} of {part.capacity['dsp']} multipliers: the largest in powers of two that "
-        f"fits and meets {cost.mhz} MHz (docs/engine.md)"
+        f"fits and{', with streams,' if bus else ''} meets {cost.mhz} MHz (docs/engine.md)"
     )
 
 
