@@ -30,6 +30,7 @@ from .network.pools import (
     qlinear_global_average_pool,
     reduce_max,
     reduce_mean,
+    reduce_sum,
 )
 from .network.rowwise import instance_normalization, layer_normalization, qlinear_softmax, softmax
 from .network.sums import conv, dense, dense_operator, qlinear_conv
@@ -190,6 +191,7 @@ _POOLS = (
     Operator("GlobalAveragePool", network=global_average_pool),
     Operator("ReduceMax", network=reduce_max, by_row=True),
     Operator("ReduceMean", network=reduce_mean, by_row=True),
+    Operator("ReduceSum", network=reduce_sum, by_row=True),
     Operator(
         "QLinearAveragePool", _MICROSOFT, like="AveragePool", inputs=(*_A, *_Y), least=4, network=qlinear_average_pool
     ),

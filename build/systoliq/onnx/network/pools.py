@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import (
+    Convolution,
     MaxPool,
     Move,
     Node,
@@ -22,13 +24,14 @@ from systoliq.golden.network import (
     WindowedAverage,
 )
 
-from ..node import NotTakenError, attribute, label
+from ..node import NotTakenError, attribute, label, layer_name
 from .flat import is_flat, of_flat
 from .parts import averages_by_parts
 from .quantizers import named, numbers_of, of_format, operand, result
 from .reader import Reader
 from .rows import as_image, lowered
 from .sums import image_of, window_of
+from .ties import refuse_ties
 from .values import Make, Pending, Value
 
 if TYPE_CHECKING:
@@ -43,6 +46,7 @@ __all__ = [
     "qlinear_global_average_pool",
     "reduce_max",
     "reduce_mean",
+    "reduce_sum",
 ]
 
 
@@ -150,6 +154,35 @@ def reduce_mean(reader: Reader, node: NodeProto) -> Value:
         return _reshaped(node, averaged, average, y)
 
     return Pending(node=node, shape=shape, make=make)
+
+
+def reduce_sum(reader: Reader, node: NodeProto) -> Value:
+    """The sum over dimensions of what a DequantizeLinear gives: a depthwise convolution of whole images with weights
+    of 1. onnxruntime adds float32 numbers; scales that make sums half-way between two results common are refused.
+    """
+    x, shape = _reduced(reader, node, reader.tensor(node.input[0]))
+    image = as_image(reader, node, x)
+    batch, channels, *pixels = image.shape
+
+    def added(y: Tensor) -> tuple[Node, ...]:
+        layer = MatMulLayer(
+            name=layer_name(named(node)),
+            b=np.ones((math.prod(pixels), channels), np.int8),
+            a_scale=x.scale,
+            a_zero_point=x.zero_point,
+            b_scale=np.float32(1),
+            b_zero_point=np.int8(0),
+            y_scale=y.scale,
+            y_zero_point=y.zero_point,
+            a_format=x.format,
+            y_format=y.format,
+        )
+        refuse_ties(node, layer)
+        window = Window(kernel=(pixels[0], pixels[1]))
+        return (Convolution(name=named(node), inputs=(image,), output=y, window=window, groups=channels, layer=layer),)
+
+    whole, make = lowered(node, x, (batch, channels, 1, 1), added)
+    return Pending(node=node, shape=shape, make=lambda y: _reshaped(node, whole, make, y))
 
 
 def reduce_max(reader: Reader, node: NodeProto) -> Value:
