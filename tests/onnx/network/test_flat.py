@@ -21,7 +21,7 @@ CONSTANTS = {
     "last": np.int64(-1), "pair": np.int64([1, 0]), "two": np.int64([2, 3]), "start": np.int64([4]),
     "end": np.int64([-9]), "step": np.int64([-2]), "axis": np.int64([-1]), "twice": np.int64([2, 1, 3]),
     "wide": np.int64([5, 3, 6]), "four": np.int64([5, 1, 3, 2]), "six": np.int64([6]), "eleven": np.int64([11]),
-    "ms": np.float32(0.011), "image": np.int64([1, 5, 1, 6]),
+    "ms": np.float32(0.011), "single": np.int64([1]), "image": np.int64([1, 5, 1, 6]),
 }  # fmt: skip
 PRODUCT = """fw = DequantizeLinear(W, ws, wz) h = Gemm(t, fw) g = Relu(h) b = QuantizeLinear(g, ys, yz)
     fb = DequantizeLinear(b, ys, yz)"""
@@ -109,12 +109,18 @@ REFUSED = {
         r"its input 't' must have the batch, 1, as its first dimension, not the shape \[5, 6\]: reshape it back first",
     ),
     "one dimension": ("Gather<axis = 0>(t, last)", r"must have at least two dimensions, not the shape \[6\]"),
+    "one row beside others": (
+        "Concat<axis = 0>(t, one)",
+        r"must all have the batch as the first dimension, or none, not \[5, 6\], \[1, 6\]: transpose the batch",
+    ),
     "axis": ("Gather<axis = 2>(t, zero)", "an axis must be one of the 2 dimensions, not 2"),
 }
 
 
 @pytest.mark.parametrize(("node", "text"), REFUSED.values(), ids=REFUSED)
 def test_refused(node, text, tmp_path):
-    path = model(tmp_path, f"t = Reshape(fa, rows) k = {node} y = QuantizeLinear(k, as, az)")
+    path = model(
+        tmp_path, f"t = Reshape(fa, rows) one = Slice(t, zero, single, zero) k = {node} y = QuantizeLinear(k, as, az)"
+    )
     with pytest.raises(InputError, match=text):
         read_network(path)

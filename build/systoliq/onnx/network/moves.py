@@ -231,9 +231,15 @@ def qlinear_concat(reader: Reader, node: NodeProto) -> Value:
 def _concatenation(
     reader: Reader, node: NodeProto, names: Sequence[str], parts: tuple[Tensor, ...]
 ) -> tuple[tuple[int, ...], Make]:
-    if not parts or len({len(part.shape) for part in parts}) > 1:
-        raise NotTakenError(f"its inputs must be at least one, all of as many dimensions, not {len(parts)}")
+    if not parts:
+        raise NotTakenError("it must have at least one input")
     flat = any(is_flat(reader.graph, name, part.shape) for name, part in zip(names, parts, strict=True))
+    if len({len(part.shape) for part in parts}) > 1:
+        shapes = ", ".join(str(reader.graph.shape(name)) for name in names)
+        way_out = ": transpose the batch of 1 back first" if flat else ""
+        raise NotTakenError(
+            f"its inputs must all have the batch as the first dimension, or none, not {shapes}{way_out}"
+        )
     rank = len(parts[0].shape)
     axis = int(attribute(node, "axis", 1)) % (rank - flat) + flat
     shape = tuple(sum(part.shape[i] for part in parts) if i == axis else parts[0].shape[i] for i in range(rank))
