@@ -60,7 +60,7 @@ BOARDS = (
         target=open_target("nexus-40k"),
         pll=Pll(settings=_settings, instance=_instance),
         # The router that is the default finds no way from the oscillator's pin to the clock's buffer (nextpnr#1317).
-        place=("--device", "LIFCL-40-9BG400C", "--router", "router1"),  # router2 cannot bring the clock from its pin
+        place=("--device", "LIFCL-40-9BG400C", "--router", "router1"),
         asked=12.0,
         uart="port B of its FTDI, with R15 and R17 fitted, R18 and R19 removed",
         load="openFPGALoader --board crosslinknx_evn {file}",
