@@ -36,7 +36,7 @@ REFUSED = {
         "m_axis_y_tlast depends on data"),
     "a multiplier of a number without a sign": (
         [(rf"{STAGE_1}multiplier_8x8\(.*?assign _1 = \$signed\(a_1\) \* (\$signed\(b_1\));", "b_1")],
-        "stage convolution1 (Convolution): beat 0 of image 0 is "),
+        "stage convolution1 (Convolution): beat 0 of images "),
     "a sum of four products that is too narrow": (
         [(rf"{STAGE_1}mac\(.*?assign _5 = (\$signed\(sum_1_0\) \+ \$signed\(sum_1_1\));",
           "$signed({ sum_1_0[12:0] + sum_1_1[12:0] })")],

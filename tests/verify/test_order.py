@@ -48,6 +48,7 @@ def test_what_is_known_of_a_small_network(boundary):
         ("products of the arrays for all operands", "evaluated"),
         ("order of elements on every stream between stages", "evaluated"),
         ("the same order for ever at full rate", "evaluated"),
+        ("widths of the adders of arrays", "evaluated"),
         ("sums of the arrays", "evaluated"),
         ("reset from 2 arbitrary states", "evaluated"),
         ("a random schedule of valid and ready", "evaluated"),
@@ -103,6 +104,21 @@ def test_refused_without_regeneration(what, package, tmp_path):
     seal(directory)
     report = verify_package(directory)
     assert any(reason in text for text in report.reasons), report.reasons
+
+
+def test_an_adder_of_fewer_bits_is_refused(package, tmp_path):
+    """Two bits less, which no sum of the random images needs."""
+    directory = shutil.copytree(package, tmp_path / "net")
+    change(
+        directory / "net.v",
+        r"_s1_convolution1_mac\(.*?(assign _\d+ = \$signed\(sum_1_0\) \+ \$signed\(sum_1_1\);)",
+        lambda found: (
+            f"wire [15:0] less; {re.sub(r'_[0-9]+ =', 'less =', found, count=1)} {found[:10]} = $signed(less);"
+        ),
+    )
+    seal(directory)
+    report = verify_package(directory)
+    assert [each for each in report.reasons if "images that steer its sums" in each], report.reasons
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,7 @@ from .model import Model, elements_of
 from .modules import Module
 from .package import RefusedError, limited
 from .products import Products, find_products
+from .steered_sums import evaluate_sums
 from .streams import numbered_names
 from .tagged_images import Places, evaluate_places
 from .window_order import evaluate_windows
@@ -30,6 +31,7 @@ __all__ = ["Order"]
 
 _WINDOWS = "windows, padding, strides and dilations"
 _PLACES = "order of elements on every stream between stages, through gearboxes, forks, FIFOs and joins"
+_SUMS = "widths of the adders of arrays: sums at their ends and beyond powers of two, partial sums at their ends"
 _ORDER = "sums of the arrays, groups, order of results, addresses of weights in time and repeated pixels at full rate"
 _FOR_EVER = "the same order for ever at full rate"
 _STALLS = "the same for every schedule of valid and ready, and depths of FIFOs that suffice for each"
@@ -65,6 +67,8 @@ class Order:
         yield from self._errors(reasons)
         if not reasons:
             yield from self._places(flow, reasons)
+        if not reasons:
+            yield from self._sums(reasons)
         if not reasons:
             yield from self._images(reasons)
         yield from _composed(composition)
@@ -138,6 +142,19 @@ class Order:
         reasons += found
         if not found:
             yield Ground(result=_ERROR, basis=EVALUATED, detail=f"in every beat of an image: {sum(beats)}")
+
+    def _sums(self, reasons: list[str]) -> Iterator[Ground]:
+        """Evaluate steered sums of each array by itself."""
+        self.progress("sums")
+        stages = self.claimed["stages"]
+        found = evaluate_sums(self.modules, self.model, stages, image_cycles=self._image_cycles)
+        reasons += limited(f"{self.name}.v: {fault}" for fault in found.faults)
+        if found.right:
+            passed, of = (sum(counts) for counts in zip(*found.right.values(), strict=True))
+            detail = f"{passed} of {of} steered sums in {', '.join(found.right)}" + _taken(found.assumed)
+            yield Ground(result=_SUMS, basis=EVALUATED, detail=detail)
+        for node, reason in found.unevaluated.items():
+            yield Ground(result=f"{_SUMS} of {node}", basis=TESTED, detail=f"not evaluated: {reason}")
 
     def _images(self, reasons: list[str]) -> Iterator[Ground]:
         """Evaluate random images, and yield the results."""

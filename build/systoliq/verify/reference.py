@@ -59,17 +59,25 @@ class Reference:
         """All tensors of one image, whose `inputs` are given by name; each of the shape that its node states."""
         known = dict(inputs)
         for name, node in self._model.nodes.items():
+            if not 0 < math.prod(node["output"]["shape"]) <= _MOST_ELEMENTS:
+                raise UncomputedError(f"the output of {name!r} is too large")
             operator = _OPERATORS.get(node["is"])
             if operator is None:
                 raise UncomputedError(f"the operator {node['is']} has no second definition")
-            if not 0 < math.prod(node["output"]["shape"]) <= _MOST_ELEMENTS:
-                raise UncomputedError(f"the output of {name!r} is too large")
-            given = [self._given(tensor, known) for tensor in node["inputs"]]
-            found = operator(self, node, given)
+            found = operator(self, node, [self._given(tensor, known) for tensor in node["inputs"]])
             if list(found.shape) != list(node["output"]["shape"]):
                 raise UncomputedError(f"node {name!r} gives the shape {found.shape}")
             known[node["output"]["name"]] = found
         return known
+
+    def weights(self, node: Mapping[str, Any]) -> tuple[Integers, Integers, Integers]:
+        """The weights [k, n] of a convolution or a dense layer, their zero points [n], and its biases [n]."""
+        layer = node["layer"]
+        b = np.asarray(self._number(layer["b"]), np.int64)
+        zero_points = np.broadcast_to(np.asarray(self._number(layer["b_zero_point"]), np.int64), b.shape[1])
+        bias = layer.get("bias")
+        biases = np.zeros(b.shape[1], np.int64) if bias is None else np.asarray(self._number(bias), np.int64)
+        return b, zero_points, biases
 
     def _given(self, tensor: Mapping[str, Any], known: Mapping[str, Integers]) -> Integers:
         if tensor.get("value") is not None:
@@ -84,12 +92,20 @@ class Reference:
 
     # Operators.
 
-    def _convolution(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
-        y = self._product(node, self._rows(node, given[0]))
-        return np.asarray(y.T.reshape(node["output"]["shape"]))
+    def products(self, node: Mapping[str, Any], images: list[Integers]) -> list[Integers]:
+        """The outputs of a convolution or a dense layer for each of these `images`."""
+        y = self._product(node, np.concatenate([self._rows(node, image) for image in images], axis=1))
+        shape, columns_first = node["output"]["shape"], node["is"] != "Dense"
+        return [(each.T if columns_first else each).reshape(shape) for each in np.split(y, len(images))]
+
+    def _of_layer(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
+        (y,) = self.products(node, given)
+        return y
 
     def _rows(self, node: Mapping[str, Any], x: Integers) -> Integers:
-        """The windows over `x` as rows of a product: [groups, positions, k]."""
+        """The windows over `x`, or the rows of a dense layer, as rows of a product: [groups, positions, k]."""
+        if node["is"] == "Dense":
+            return np.asarray(x.reshape(1, -1, x.shape[-1]))
         groups = int(node["groups"])
         windows = windows_of(node, x, int(node["inputs"][0]["zero_point"]))  # [positions, kernel, channels]
         positions, kernel, channels = windows.shape
@@ -107,10 +123,6 @@ class Reference:
         y = self._rescaled(node, (sums << bits) + addend * factors + constants, units)
         return np.asarray(y.T.reshape(node["output"]["shape"]))
 
-    def _dense(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
-        (x,) = given
-        return np.asarray(self._product(node, x.reshape(1, -1, x.shape[-1])).reshape(node["output"]["shape"]))
-
     def _product(self, node: Mapping[str, Any], rows: Integers) -> Integers:
         """The layer of `node` on `rows` [groups, positions, k] -> [positions, n]."""
         return self._rescaled(node, *self._sums(node, rows))
@@ -118,11 +130,8 @@ class Reference:
     def _sums(self, node: Mapping[str, Any], rows: Integers) -> tuple[Integers, list[float]]:
         """The sums of the layer of `node` on `rows` [groups, positions, k] -> [positions, n], and their scales."""
         layer = node["layer"]
-        b = np.asarray(self._number(layer["b"]), np.int64)
+        b, zero_points, biases = self.weights(node)
         n = b.shape[1]
-        zero_points = np.broadcast_to(np.asarray(self._number(layer["b_zero_point"]), np.int64), n)
-        bias = layer.get("bias")
-        biases = np.zeros(n, np.int64) if bias is None else np.asarray(self._number(bias), np.int64)
         groups, per_group = len(rows), n // len(rows)
         differences = rows - int(node["inputs"][0]["zero_point"])
         sums = np.concatenate(
@@ -298,8 +307,8 @@ def _between(node: Mapping[str, Any], x: Integers) -> Integers:
 
 
 _OPERATORS: Mapping[str, Callable[[Reference, Mapping[str, Any], list[Integers]], Integers]] = {
-    "Convolution": Reference._convolution,
-    "Dense": Reference._dense,
+    "Convolution": Reference._of_layer,
+    "Dense": Reference._of_layer,
     "ResidualSum": Reference._residual_sum,
     "MaxPool": Reference._maximum,
     "WholeAverage": Reference._whole_average,
