@@ -27,7 +27,7 @@ from .reference import Integers, Reference, UncomputedError, random_image, tenso
 
 __all__ = ["SteeredSums", "evaluate_sums", "steered_operands"]
 
-_MOST_WORK = 4_000_000  # statements times cycles, of a stage
+_MOST_WORK = 2_000_000  # statements times cycles, of a stage
 _MARGIN = 1000  # cycles until the first result
 _RUNS = (1, 2, 4)  # neighbouring products that are at the same end
 _POWERS = 4  # powers of two below the greatest sum
