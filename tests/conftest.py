@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -87,7 +88,7 @@ def simulator(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def call() -> Callable[..., Result]:
+def call() -> Iterator[Callable[..., Result]]:
     """Call `systoliq` in this process."""
     from click.testing import CliRunner
 
@@ -96,7 +97,11 @@ def call() -> Callable[..., Result]:
     def call(*arguments: object) -> Result:
         return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
-    return call
+    yield call
+    # Tests leave archives open that numpy loads, which Python reports at any time later.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        gc.collect()
 
 
 @pytest.fixture
