@@ -61,6 +61,7 @@ class Hardware(Protocol):
 
     def close(self) -> None:
         """Release the port of a board; nothing else holds anything."""
+        return
 
 
 def open_hardware(
@@ -90,7 +91,7 @@ def check_on(on: str | Path, baud: int) -> None:
         raise InputError(f"baud must be one of {', '.join(map(str, BAUDS))}, not {baud}")
 
 
-class _Golden:
+class _Golden(Hardware):
     """The golden model, which computes the same as the hardware; nothing is compared."""
 
     def __init__(self, design: NetworkDesign) -> None:
@@ -101,11 +102,8 @@ class _Golden:
         golden = self._network.golden({self._network.inputs[0].name: images})
         return HardwareRun(y=golden[self._network.outputs[0].name])
 
-    def close(self) -> None:
-        """See `Hardware.close`."""
 
-
-class _Simulator:
+class _Simulator(Hardware):
     """The Verilog in a simulator; its build is kept in the cache."""
 
     def __init__(
@@ -130,11 +128,8 @@ class _Simulator:
             lines=tuple(found.faults),
         )
 
-    def close(self) -> None:
-        """See `Hardware.close`."""
 
-
-class _Board:
+class _Board(Hardware):
     """A board behind its serial line, which must have this design."""
 
     def __init__(self, design: NetworkDesign, port: Path, baud: int, progress: Progress) -> None:
@@ -159,5 +154,4 @@ class _Board:
         return HardwareRun(y=y, compared=y.size, mismatches=mismatches, lines=lines)
 
     def close(self) -> None:
-        """See `Hardware.close`."""
         self._open.close()

@@ -16,7 +16,7 @@ LOG = "explore.log"
 _FIRST = "systoliq explore"
 
 
-class Log:
+class Log(Progress):
     """Passes progress on to `shown`, and appends it to the file `LOG` in `directory`.
 
     Without a directory nothing is written. The directory is made with the first line. As a context manager, it closes

@@ -47,7 +47,7 @@ class Backend(Protocol):
         """The result of `step` for the tensors `given`, the one of golden, and its figures."""
 
 
-class StreamBackend:
+class StreamBackend(Backend):
     """The engine with streams of `config`; a simulator for each product."""
 
     def __init__(self, division: Division, config: EngineConfig, options: SimulationOptions) -> None:
@@ -81,7 +81,7 @@ class StreamBackend:
         raise RuntimeError(f"{step.name} is for a vector unit, and this engine has none")
 
 
-class MemoryBackend:
+class MemoryBackend(Backend):
     """The DMA engine of `config` over `bus` bits; a simulator for a run."""
 
     def __init__(

@@ -94,7 +94,9 @@ class Reference:
 
     def products(self, node: Mapping[str, Any], images: list[Integers]) -> list[Integers]:
         """The outputs of a convolution or a dense layer for each of these `images`."""
-        y = self._product(node, np.concatenate([self._rows(node, image) for image in images], axis=1))
+        zero_point = int(node["inputs"][0]["zero_point"])
+        rows = [self.rows(node, image, zero_point) for image in images]
+        y = self._product(node, np.concatenate(rows, axis=1))
         shape, columns_first = node["output"]["shape"], node["is"] != "Dense"
         return [(each.T if columns_first else each).reshape(shape) for each in np.split(y, len(images))]
 
@@ -102,12 +104,12 @@ class Reference:
         (y,) = self.products(node, given)
         return y
 
-    def _rows(self, node: Mapping[str, Any], x: Integers) -> Integers:
+    def rows(self, node: Mapping[str, Any], x: Integers, padding: int) -> Integers:
         """The windows over `x`, or the rows of a dense layer, as rows of a product: [groups, positions, k]."""
         if node["is"] == "Dense":
             return np.asarray(x.reshape(1, -1, x.shape[-1]))
         groups = int(node["groups"])
-        windows = windows_of(node, x, int(node["inputs"][0]["zero_point"]))  # [positions, kernel, channels]
+        windows = windows_of(node, x, padding)  # [positions, kernel, channels]
         positions, kernel, channels = windows.shape
         rows = windows.reshape(positions, kernel, groups, channels // groups).transpose(2, 0, 1, 3)
         return np.asarray(rows.reshape(groups, positions, -1))
@@ -117,7 +119,7 @@ class Reference:
         tensor = node["inputs"][1]
         factors, constants = (np.asarray(self._number(node[name]), np.int64) for name in ("factors", "constants"))
         addend = np.moveaxis(given[1][0], 0, -1).reshape(-1, len(factors)) - int(tensor["zero_point"])
-        sums, scales = self._sums(node, self._rows(node, given[0]))
+        sums, scales = self._sums(node, self.rows(node, given[0], int(node["inputs"][0]["zero_point"])))
         bits = int(node["fraction_bits"])
         units = [scale / 2**bits for scale in scales]
         y = self._rescaled(node, (sums << bits) + addend * factors + constants, units)

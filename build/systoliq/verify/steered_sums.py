@@ -3,8 +3,8 @@
 modules, Model, stages of the certificate  ->  SteeredSums
 
 Windows of an image are filled so that the sum of one column is the greatest or the least there is, just passes a power
-of two, or consists of partial sums at their ends. All results of the stage must equal those of the Reference. Random
-images leave the upper bits of most sums unused; these do not.
+of two, or consists of partial sums at their ends. All results of the stage must equal what the Reference computes.
+Random images leave the upper bits of most sums unused; these do not.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from .images import beats_of_image
 from .machine import Machine, UntranslatableError
 from .model import Model, elements_of, picks, raster
 from .modules import Module
-from .reference import Integers, Reference, UncomputedError, random_image, tensor_format, windows_of
+from .reference import Integers, Reference, UncomputedError, random_image, tensor_format
 
-__all__ = ["SteeredSums", "evaluate_sums", "steered_operands"]
+__all__ = ["SteeredSums", "evaluate_sums"]
 
 _MOST_WORK = 2_000_000  # statements times cycles, of a stage
+_MOST_IMAGES = 1000
 _MARGIN = 1000  # cycles until the first result
 _RUNS = (1, 2, 4)  # neighbouring products that are at the same end
 _POWERS = 4  # powers of two below the greatest sum
@@ -73,13 +74,12 @@ def _evaluated(
     machine: Machine, module: Module, model: Model, node: Mapping[str, Any], placed: set[str], image_cycles: int
 ) -> tuple[tuple[int, int], str]:
     """How many steered sums were evaluated of how many, and the fault, empty if there is none."""
-    most = min(1000, _MOST_WORK // (machine.statements * image_cycles))
+    most = min(_MOST_IMAGES, _MOST_WORK // (machine.statements * image_cycles))
     if not most:
         raise UncomputedError(f"{image_cycles} cycles of {machine.statements} statements are too many")
     reference = Reference(model, _no_entries)
     x, y = node["inputs"][0], node["output"]
-    wanted = [list(rows) for rows in steered_operands(reference, node)]
-    images, held = _images(node, wanted, most)
+    images, counts = _images(reference, node, _steered(reference, node), most)
     sent, expected = [], []
     for image, made in zip(images, reference.products(node, images), strict=True):
         sent += beats_of_image(_streamed(image, node, model, placed), *_beat(module, "i", x))
@@ -94,7 +94,7 @@ def _evaluated(
         ),
         "",
     )
-    return (held, sum(map(len, wanted))), fault
+    return counts, fault
 
 
 def _streamed(image: Integers, node: Mapping[str, Any], model: Model, placed: set[str]) -> Integers:
@@ -125,7 +125,7 @@ def _beat(module: Module, port: str, tensor: Mapping[str, Any]) -> tuple[int, in
     return bits, (module.wires[f"{port}__payload"].width - 1) // bits
 
 
-def steered_operands(reference: Reference, node: Mapping[str, Any]) -> list[Iterator[Integers]]:
+def _steered(reference: Reference, node: Mapping[str, Any]) -> list[Iterator[Integers]]:
     """For each group of channels, operands [k] that steer the sums of its columns: one of each column, then another."""
     b, b_zero_points, biases = reference.weights(node)
     tensor = node["inputs"][0]
@@ -194,36 +194,28 @@ def _just_beyond(
     yield row
 
 
-def _images(node: Mapping[str, Any], wanted: Sequence[Sequence[Integers]], most: int) -> tuple[list[Integers], int]:
-    """At most `most` images whose windows hold the `wanted` operands of each group; and how many they hold."""
+def _images(
+    reference: Reference, node: Mapping[str, Any], wanted: Sequence[Iterator[Integers]], most: int
+) -> tuple[list[Integers], tuple[int, int]]:
+    """At most `most` images whose windows hold the `wanted` operands of each group; and how many they hold, of all."""
     tensor = node["inputs"][0]
-    places = _places(node, len(wanted))  # [groups, positions, k]
+    shape = [1, *(int(size) for size in tensor["shape"][1:])]
+    places = reference.rows(node, np.arange(np.prod(shape)).reshape(shape), -1)  # elements, -1 for padding
     inside = (places >= 0).sum(axis=(0, 2))
     whole = np.flatnonzero(inside == inside.max())  # positions with the least padding
     images: list[Integers] = []
-    placed = [0] * len(wanted)
-    while len(images) < most and any(at < len(rows) for at, rows in zip(placed, wanted, strict=True)):
+    held, following = 0, [next(rows, None) for rows in wanted]
+    while len(images) < most and any(row is not None for row in following):
         image = random_image(tensor, len(images))
         free = np.ones(image.size, bool)
         for position in whole:
             for group, rows in enumerate(wanted):
-                place = places[group, position]
+                row, place = following[group], places[group, position]
                 pixels = place >= 0
-                if placed[group] < len(rows) and free[place[pixels]].all():
-                    image.reshape(-1)[place[pixels]] = rows[placed[group]][pixels]
+                if row is not None and free[place[pixels]].all():
+                    image.reshape(-1)[place[pixels]] = row[pixels]
                     free[place[pixels]] = False
-                    placed[group] += 1
+                    held, following[group] = held + 1, next(rows, None)
         images.append(image)
-    return images, sum(placed)
-
-
-def _places(node: Mapping[str, Any], groups: int) -> Integers:
-    """The elements of an image that are the operands at each position, -1 for padding: [groups, positions, k]."""
-    shape = [1, *(int(size) for size in node["inputs"][0]["shape"][1:])]
-    numbers = np.arange(np.prod(shape)).reshape(shape)
-    if node["is"] == "Dense":
-        return np.asarray(numbers.reshape(1, -1, shape[-1]))
-    windows = windows_of(node, numbers, -1)  # [positions, kernel, channels]
-    positions, kernel, channels = windows.shape
-    rows = windows.reshape(positions, kernel, groups, channels // groups).transpose(2, 0, 1, 3)
-    return np.asarray(rows.reshape(groups, positions, -1))
+    left = sum(row is not None for row in following) + sum(1 for rows in wanted for _ in rows)
+    return images, (held, held + left)

@@ -116,17 +116,10 @@ class _Rewriting:
         scale = np.float32(x_scale / np.float32(y_scale * np.float32(math.prod(image))))
         inputs = self._ones(node, scale, np.ones((channels, 1, *image), x.dtype))
         y = node.output[0]
-        if last or not self._channels_last:
-            self._pixels[y] = _Pixel(y, channels, last, axes)
-            return [self._convolution(node, inputs, y, image, channels, last)]
-        pixel = self._pixels[y] = _Pixel(f"{_PREFIX}/{y}/pixel", channels, 1, axes)
-        self._pixels[pixel.name] = pixel
-        inputs[0] = f"{_PREFIX}/{y}/image"
-        return [
-            self._node("Transpose", [node.input[0]], inputs[0], perm=[0, *range(2, axes + 2), 1]),
-            self._convolution(node, inputs, pixel.name, image, channels, 1),
-            self._node("Transpose", [pixel.name], y, perm=[0, axes + 1, *range(1, axes + 1)]),
-        ]
+        turns = self._channels_last and not last
+        pixel = _Pixel(f"{_PREFIX}/{y}/pixel" if turns else y, channels, int(last or turns), axes)
+        self._pixels[y] = self._pixels[pixel.name] = pixel
+        return self._depthwise(node, inputs, pixel.name, image, channels, last)
 
     def _windows(self, node: NodeProto, x: Array) -> list[NodeProto] | None:
         """The convolution of the average of windows, if it gives the same integers."""
@@ -157,14 +150,29 @@ class _Rewriting:
             return None
         inputs = self._ones(node, average.scale, np.ones((channels, 1, *window.kernel), x.dtype))
         wide = {name: list(getattr(window, name)) for name in ("strides", "dilations", "pads")}
-        if last or not self._channels_last:
-            return [self._convolution(node, inputs, node.output[0], window.kernel, channels, last, **wide)]
-        turned = f"{_PREFIX}/{node.output[0]}/image", f"{_PREFIX}/{node.output[0]}/turned"
-        inputs[0] = turned[0]
+        y = node.output[0]
+        result = f"{_PREFIX}/{y}/turned" if self._channels_last and not last else y
+        return self._depthwise(node, inputs, result, window.kernel, channels, last, **wide)
+
+    def _depthwise(
+        self,
+        node: NodeProto,
+        inputs: list[str],
+        made: str,
+        kernel: Sequence[int],
+        channels: int,
+        last: int,
+        **window: list[int],
+    ) -> list[NodeProto]:
+        """The convolution of each channel, whose result is `made`, between transposes if not the node's own."""
+        y = node.output[0]
+        if made == y:
+            return [self._convolution(node, inputs, y, kernel, channels, last, **window)]
+        image, axes = f"{_PREFIX}/{y}/image", len(kernel)
         return [
-            self._node("Transpose", [node.input[0]], turned[0], perm=[0, 2, 3, 1]),
-            self._convolution(node, inputs, turned[1], window.kernel, channels, 1, **wide),
-            self._node("Transpose", [turned[1]], node.output[0], perm=[0, 3, 1, 2]),
+            self._node("Transpose", inputs[:1], image, perm=[0, *range(2, axes + 2), 1]),
+            self._convolution(node, [image, *inputs[1:]], made, kernel, channels, 1, **window),
+            self._node("Transpose", [made], y, perm=[0, axes + 1, *range(1, axes + 1)]),
         ]
 
     def _ones(self, node: NodeProto, scale: Any, ones: Array) -> list[str]:

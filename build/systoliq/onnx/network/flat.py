@@ -1,5 +1,5 @@
-"""Flat tensors: those of one image without its batch of 1 as the first dimension, [rows, columns] in the model, which
-golden has as [1, rows, columns].
+"""Flat tensors: tensors of one image without a batch of 1 in front, [rows, columns] in the model, which golden has as
+[1, rows, columns].
 
 Quantizers write a MatMul of three dimensions as Reshape, Gemm, Reshape, and PyTorch's attention transposes [1, rows,
 columns] to [rows, 1, columns]. In between, only operators are allowed that move elements, or that work row by row or

@@ -112,7 +112,7 @@ NotTakenError where it is none of constants.
 
 
 def split_gathers(graph: Graph, node: NodeProto, shape: tuple[int, ...], *, flat: bool) -> list[Movement]:
-    """The elements that each output of a Split picks; of a `flat` tensor as those of `PICKS`."""
+    """The elements that each output of a Split picks. A `flat` tensor has no batch in the model, as in `PICKS`."""
     axis = _axis(int(attribute(node, "axis", 0)), shape, flat)
     parts, size = len(node.output), shape[axis]
     sizes = graph.constant(node.input[1], "split").tolist() if len(node.input) > 1 and node.input[1] else None

@@ -253,7 +253,7 @@ def _turned(reader: Reader, node: NodeProto, x: Tensor, perm: tuple[int, ...], t
 
 
 def _axes(reader: Reader, node: NodeProto, rank: int, *, flat: bool) -> set[int] | None:
-    """The dimensions of a reduction; None for all. `rank` is that of its input in golden."""
+    """The dimensions of a reduction; None for all. Its input has `rank` dimensions in golden."""
     axes = numbers_of(reader.graph, node, "its axes")
     if not axes:
         return set() if attribute(node, "noop_with_empty_axes", 0) else None

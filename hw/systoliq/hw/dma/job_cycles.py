@@ -105,7 +105,7 @@ def beats_of_steps(walk: WalkOf, bus_bytes: int) -> list[float]:
 
 
 def _blocks(supply: Supply, config: EngineConfig, rows: int) -> tuple[list[float], float]:
-    """Cycles of each block of a group of A in the transposer, and those of the last one on its way out."""
+    """Cycles of each block of a group of A in the transposer, and of the last one on its way out."""
     walk, columns = supply.walks["a"], 1
     found = []
     for extent in [*[walk.extent] * (walk.steps - 1), walk.last_extent]:
