@@ -184,6 +184,9 @@ IN_VERILOG = {
     "bias of a depthwise product": (
         "separable", r"_s1_convolution1_depthwise_lane_0_constants\(.*?bias_entry = \w+\(\d+'hx+, \d+'h(\w+),", None,
         "convolution1 (Convolution)", "has the bias"),
+    "sums of a depthwise product": (
+        "separable", r"_s1_convolution1_depthwise_lane_0\(.*?= sums (>>) ", "<<",
+        "convolution1 (Convolution)", "lane 0 does not read the sums of element 1 at step 1"),
     "rounding of a requantizer": (
         "residual", r"_s5_dense5_requantizer\(.*?\$signed\(\{ zero_point, (up) \}\)", "1'h0",
         "dense5 (Dense)", "is not the form 'near-tie' at accumulator"),

@@ -32,18 +32,18 @@ def golden(layer, a):
 
 
 CASES = [
-    (9, 6, 2, {}),
-    (1, 3, 3, {}),
-    (4, 4, 4, {"a": UINT8, "y": UINT8}),
-    (25, 2, 1, {"b": UINT8, "b_zero_point": 3}),
-    (5, 4, 2, {"weights": np.ones((5, 4), np.int8)}),
+    (9, 6, 2, 1, {}),
+    (1, 3, 3, 3, {}),
+    (4, 8, 8, 2, {"a": UINT8, "y": UINT8}),
+    (25, 2, 1, 1, {"b": UINT8, "b_zero_point": 3}),
+    (5, 10, 5, 1, {"weights": np.ones((5, 10), np.int8)}),
 ]
 
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(("comes", "goes"), [(1.0, 1.0), (0.4, 1.0), (1.0, 0.2), (0.6, 0.7)])
-@pytest.mark.parametrize(("k", "n", "lanes", "fields"), CASES)
-def test_equals_golden(k, n, lanes, fields, comes, goes):
+@pytest.mark.parametrize(("k", "n", "lanes", "requantizers", "fields"), CASES)
+def test_equals_golden(k, n, lanes, requantizers, fields, comes, goes):
     layer = layer_of(k, n, **fields)
     requantization = Requantization.from_scales(layer.scale, layer.y_zero_point, layer.y_format)
     block = Depthwise(layer, requantization, lanes=lanes, cells="portable", kind="dw")
@@ -54,10 +54,10 @@ def test_equals_golden(k, n, lanes, fields, comes, goes):
     beats = a.reshape(12, k, groups, lanes).transpose(0, 2, 1, 3).reshape(-1, lanes).tolist()
     marks = [(i + 1) % (3 * k * groups) == 0 for i in range(len(beats))]
     given = [{"data": beat, "last": mark} for beat, mark in zip(beats, marks, strict=True)]
-    y = golden(layer, a).reshape(-1, lanes)
+    y = golden(layer, a).reshape(-1, requantizers)
     wanted = [
         sum((int(value) & 255) << 8 * lane for lane, value in enumerate(row))
-        | (int((i + 1) % (3 * groups) == 0) << 8 * lanes)
+        | (int((i + 1) % (3 * n // requantizers) == 0) << 8 * requantizers)
         for i, row in enumerate(y)
     ]
     taken = []

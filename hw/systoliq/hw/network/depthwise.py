@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -22,8 +23,9 @@ from ..mac import operand_layout
 from ..operand_shape import operand_shape
 from ..requantizers import requantizer_config, requantizer_constants
 from ..result_buffer import ResultBuffer, result_flags, y_beat
+from ..results_timed import results_timed
 from ..schedule import Schedule
-from ..sequencer import Sequencer, tiles_timed
+from ..sequencer import Sequencer
 from ..timeline import Steps, Timeline
 from ..weights import Piece, WeightMemory
 
@@ -35,8 +37,9 @@ class Depthwise(wiring.Component):
     channel c alone.
 
     ``lanes`` channels at a time, a divisor of all: ``i`` gives for the first of them k = 0, 1, ..., then for the next,
-    as `WindowBuffer` does where each beat is a group. ``o`` gives a beat of results for each group of channels;
-    ``last`` marks the beat that ends a batch.
+    as `WindowBuffer` does where each beat is a group. Sums stay until the next group's are whole, so one requantizer
+    serves as many channels as a group has beats (`Schedule.interval`). ``o`` gives results in beats of one channel for
+    each requantizer; ``last`` marks the beat that ends a batch.
 
     A fixed-latency pipeline like `systoliq.hw.Dense`, of the same elements; flow control lives at its edges. Weights
     whose zero points do not fit into their bits have one bit more. ``lane_cells`` are the cells of the requantizers; by
@@ -72,7 +75,7 @@ class Depthwise(wiring.Component):
             raise ValueError(f"sums must fit 32 bits, not {sum_bits}: {int(lows.min())} to {int(highs.max())}")
         config = ArrayConfig(a=layer.a_format, b=self.folding.b_format, accumulator_bits=48, cells=cells)
         self.config = config.replace(accumulator_bits=max(sum_bits, config.product_bits))
-        self.schedule = Schedule(k=layer.k, n=layer.n // lanes, config=self.config)  # a column is a group of channels
+        self.schedule = Schedule(k=layer.k, n=layer.n, config=self.config.replace(cols=lanes))  # a tile is a group
         self._word = data.ArrayLayout(operand_layout(self.config.a, 1), lanes)
         self._weight_layout = operand_layout(self.folding.b_format, lanes)
         width = self._weight_layout.size
@@ -81,32 +84,39 @@ class Depthwise(wiring.Component):
         self._weights = WeightMemory(words, [whole], onward=1, cells=cells, kind="weights")
         self.array = SystolicArray(self.config)
         self._lane_cells = lane_cells or cells
-        self._drain = [self._lane(sum_bits, lane) for lane in range(lanes)]
+        self._drain = [self._lane(sum_bits, lane) for lane in range(self.schedule.lanes)]
         y_shape = self._drain[0].y.shape()
         self.result_buffer = ResultBuffer(
             y_shape,
             result_flags(),
-            lanes=lanes,
-            tile_beats=1,
-            tiles=2 + -(-self.latency // self.schedule.tile_cycles),
+            lanes=self.schedule.lanes,
+            tile_beats=self.schedule.interval,
+            tiles=2 + -(-(self.latency + self.schedule.interval - 1) // self.schedule.tile_cycles),
             cells=cells,
         )
         element = operand_shape(layer.a_format)
         super().__init__(
-            {"i": In(stream.Signature(y_beat(element, lanes))), "o": Out(stream.Signature(y_beat(y_shape, lanes)))}
+            {
+                "i": In(stream.Signature(y_beat(element, lanes))),
+                "o": Out(stream.Signature(y_beat(y_shape, self.schedule.lanes))),
+            }
         )
 
     @property
-    def _groups(self) -> int:
-        return self.layer.n // self.lanes
+    def _channels(self) -> npt.NDArray[np.int64]:
+        """The channel of each group that an element computes: neighbours reach the lanes in the same cycle."""
+        return np.array([self.schedule.logical_column(element) for element in range(self.lanes)])
 
     def _weight_words(self) -> list[list[int]]:
-        """Words of the weights' memory: group after group of channels, k after k."""
-        weights = np.asarray(self.folding.weights).reshape(self.layer.k, self._groups, self.lanes)
-        words: list[list[int]] = weights.transpose(1, 0, 2).reshape(-1, self.lanes).tolist()
+        """Words of the weights' memory: group after group of channels, k after k, a part for each element."""
+        weights = np.asarray(self.folding.weights).reshape(self.layer.k, self.schedule.column_tiles, self.lanes)
+        words: list[list[int]] = weights[:, :, self._channels].transpose(1, 0, 2).reshape(-1, self.lanes).tolist()
         return words
 
     def _lane(self, sum_bits: int, lane: int) -> DrainLane:
+        interval = self.schedule.interval
+        served = self._channels[lane * interval : (lane + 1) * interval].tolist()
+
         def constants(channel: int) -> ColumnConstants:
             return ColumnConstants(
                 bias=int(self.folding.bias[channel]),
@@ -116,7 +126,7 @@ class Depthwise(wiring.Component):
         return DrainLane(
             self.schedule,
             requantizer_config(self.requantization, self.config.replace(cells=self._lane_cells), sum_bits),
-            [[constants(group * self.lanes + lane)] for group in range(self._groups)],
+            [[constants(tile * self.lanes + each) for each in served] for tile in range(self.schedule.column_tiles)],
             zero_point=self.requantization.zero_point,
             index=lane,
         )
@@ -128,18 +138,13 @@ class Depthwise(wiring.Component):
 
     @property
     def latency(self) -> int:
-        """Cycles from the last beat of a group of channels to its results."""
+        """Cycles from the last beat of a group of channels to its first results."""
         return self._drain_start + self._drain[0].latency + ResultBuffer.latency_of(self.config.cells)
 
     def timed(self, line: Timeline, taken: Steps) -> Steps:
         """Return the beats that leave."""
-        beats = self.schedule.beats
-        pushed = line.steps(len(taken) // beats)
         flight = self.latency - ResultBuffer.latency_of(self.config.cells)
-        pushed.after_some(taken, flight, np.arange(len(pushed)) * beats + beats - 1)
-        left = self.result_buffer.timed(line, pushed)
-        tiles_timed(line, self.schedule, taken, left, room=self.result_buffer.tiles)
-        return left
+        return results_timed(line, self.schedule, taken, self.result_buffer, flight=flight)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -158,13 +163,14 @@ class Depthwise(wiring.Component):
             sequencer.credit.eq(buffer.credit),
             sequencer.credit_soon.eq(buffer.credit_soon),
         ]
+        interval = self.schedule.interval
         token = delay(m, Cat(sequencer.last, sequencer.batch_last), self._drain_start, name="token", reset_less=False)
         for index, lane in enumerate(self._drain):
             m.submodules[f"lane_{index}"] = place(lane, platform)
             m.d.comb += [
                 lane.start.eq(token[0]),
                 lane.batch_last.eq(token[1]),
-                lane.sums[0].eq(self._sums[index]),
+                *(lane.sums[i].eq(self._sums[index * interval + i]) for i in range(interval)),
                 buffer.push[index].eq(lane.push),
                 buffer.y[index].eq(lane.y),
             ]
@@ -201,13 +207,13 @@ class Depthwise(wiring.Component):
         last = delay(m, ends, 1 + waits, name="last", reset_less=False)
         self._sums = []
         bits = self.config.a.bits
-        for index in range(self.lanes):
+        for index, channel in enumerate(self._channels.tolist()):
             array = SystolicArray(self.config)
             m.submodules[f"array_{index}"] = place(array, platform)
             m.d.comb += [
                 array.first.eq(first),
                 array.last.eq(last),
-                Value.cast(array.a).eq(operands[index * bits : (index + 1) * bits]),
+                Value.cast(array.a).eq(operands[channel * bits : (channel + 1) * bits]),
                 Value.cast(array.b[0]).eq(self._weight_layout(weights.word)[index]),
             ]
             self._sums.append(array.sums[0])

@@ -230,20 +230,34 @@ class GroupedOperator(ProductOperator[N_co]):
 class LaneOperator(LayerOperator[N_co]):
     """A product of each channel of a window with a column of its own, as many channels at a time as there are lanes."""
 
+    def schedule(self, parallelism: Parallelism) -> Schedule:
+        """Return the tiles of the product, a group of channels each."""
+        kernel = math.prod(self.windows.window.kernel)
+        return Schedule(k=kernel, n=self.windows.channels, config=ArrayConfig(cols=parallelism.cols))
+
+    def choices(self) -> Iterator[Parallelism]:
+        """Yield the lanes that divide the channels, within `ArrayConfig`'s limit."""
+        return (each for each in super().choices() if each.cols <= ARRAY_SIDE)
+
     def multipliers(self, parallelism: Parallelism) -> int:
         return parallelism.cols
+
+    def lanes(self, parallelism: Parallelism) -> int:
+        return self.schedule(parallelism).lanes
 
     def own_memories(self, parallelism: Parallelism, cells: str) -> Iterator[Memory]:
         """Yield the memories for lines of the image, weights, and lanes."""
         yield from super().own_memories(parallelism, cells)
-        lanes = parallelism.cols
-        groups, pixels = self.windows.channels // lanes, math.prod(self.windows.window.kernel)
+        schedule = self.schedule(parallelism)
         if self.layer is not None:  # else all weights are ones
-            yield Memory(groups * pixels, self.weight_bits * lanes, constant=True)
-        yield from self.lane_memories(lanes, groups, 2 + -(-self.flight(cells) // pixels))
+            yield Memory(schedule.column_tiles * schedule.beats, self.weight_bits * parallelism.cols, constant=True)
+        apart = 1 << (schedule.interval - 1).bit_length()  # entries from one group of a lane to its next
+        groups = 2 + -(-(self.flight(cells) + schedule.interval - 1) // schedule.beats)
+        entries, results = schedule.column_tiles * apart, schedule.interval * groups
+        yield from self.lane_memories(schedule.lanes, entries, results, apart - schedule.interval)
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
-        return {"sequence": 1, "window": 1, "requantizer": parallelism.cols}
+        return {"sequence": 1, "window": 1, "requantizer": self.lanes(parallelism)}
 
     def build_sliding(self, layer: MatMulLayer, recipe: Recipe) -> Sliding:
         """Return ``layer`` behind windows that are padded with the input's zero point."""

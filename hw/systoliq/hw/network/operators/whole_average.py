@@ -26,7 +26,7 @@ class WholeAverageOperator(AverageOperator[network.WholeAverage]):
         return network.Window(kernel=shape[2:] if len(shape) == 4 else (pixels, 1))
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
-        return {"sequence": 1, "whole_window": 1, "mean_requantizer": parallelism.cols}
+        return {"sequence": 1, "whole_window": 1, "mean_requantizer": self.lanes(parallelism)}
 
     def build(self, recipe: Recipe) -> Sliding:
         x = self.node.inputs[0]

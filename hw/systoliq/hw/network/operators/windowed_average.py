@@ -56,6 +56,9 @@ class WindowedAverageOperator(AverageOperator[network.WindowedAverage]):
     def multipliers(self, parallelism: Parallelism) -> int:
         return super().multipliers(parallelism) if self.sums is None else 0
 
+    def lanes(self, parallelism: Parallelism) -> int:
+        return super().lanes(parallelism) if self.sums is None else parallelism.cols
+
     def own_memories(self, parallelism: Parallelism, cells: str) -> Iterator[Memory]:
         """Yield lines of the image, and the memories of lanes: in float32 numbers, thresholds and results that wait."""
         sums, lanes = self.sums, parallelism.cols
@@ -70,7 +73,7 @@ class WindowedAverageOperator(AverageOperator[network.WindowedAverage]):
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
         lane = "mean_requantizer" if self.sums is None else "real_sum"
-        return {"sequence": 1, "window": 1, lane: parallelism.cols}
+        return {"sequence": 1, "window": 1, lane: self.lanes(parallelism)}
 
     def build(self, recipe: Recipe) -> Sliding:
         node = self.node
