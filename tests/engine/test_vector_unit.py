@@ -7,14 +7,15 @@ import random
 
 import numpy as np
 import pytest
-from vector_lists import BUSES, engine, operations_of, prepared
+from vector_lists import BUSES, engine, operations_of, prepared, random_tables
 
 from systoliq.hw.dma.commands import dma_register
 from systoliq.hw.dma.list_player import Opcode
-from systoliq.hw.dma.registers import BASE, VECTOR_REGISTERS
+from systoliq.hw.dma.registers import BASE, VECTOR_REGISTERS, dma_registers
 from systoliq.sim.engine.dma_engine import MemoryImage
 from systoliq.sim.process import SimulationError
 
+BEHIND = Opcode.WRITE << 30 | (BASE + dma_registers(vector=True, rows=True)[-1].offset + 4)
 STALLS = [(0, 0, 0, 0), (0.3, 0.3, 0.3, 0.3), (0, 0.8, 0, 0.5), (0.8, 0, 0.3, 0)]
 
 
@@ -46,9 +47,9 @@ def test_errors_of_memory_are_reported_and_the_next_list_is_right():
     found, rng, given = engine(8), random.Random(5), []
     for which in ("a", "b", "y", "list", "a_table", "b_table", "beyond", None):
         image, numbers = MemoryImage(len(given)), np.random.default_rng(len(given))
-        operations = operations_of(image, numbers, 3, 8, ragged=False)
+        operations = operations_of(image, numbers, 3, 8, ragged=False, draw=random_tables)
         while not all(operation.pair for operation, *_ in operations):
-            operations = operations_of(image, numbers, 3, 8, ragged=False)
+            operations = operations_of(image, numbers, 3, 8, ragged=False, draw=random_tables)
         if which == "beyond":
             operation, place, y = operations[-1]
             operations[-1] = (operation, dataclasses.replace(place, y=0xFFFF_FF00), y)
@@ -83,7 +84,7 @@ def wrong_lists(words):
     return {
         "a command before the one before has ended": ([*words[:first], start, words[first - 1]], "REFUSED", first + 2),
         "no rows": ([*words[: count + 1], 0, *words[count + 2 :]], "REFUSED", count + 2),
-        "no register behind the last": ([*words[:count], start + 4, 0, *words[count:]], "REFUSED", count + 2),
+        "no register behind the last": ([*words[:count], BEHIND, 0, *words[count:]], "REFUSED", count + 2),
         "cut off before the command's word": (words[: second + 1], "CUT_OFF", second + 1),
         "no command": ([*words[:second], 0, *words[second:]], "COMMAND", second + 1),
     }
@@ -91,7 +92,7 @@ def wrong_lists(words):
 
 def test_what_is_wrong_with_a_list_has_a_name_and_the_next_list_is_right():
     found, image = engine(4), MemoryImage(3)
-    operations = operations_of(image, np.random.default_rng(3), 2, 4, ragged=False)
+    operations = operations_of(image, np.random.default_rng(3), 2, 4, ragged=False, draw=random_tables)
     work = prepared(found, image, operations, limit=50_000)
     given = wrong_lists(np.frombuffer(work.memory[work.address :][: work.length], "<u4").tolist())
     wrong = []

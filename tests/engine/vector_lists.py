@@ -9,11 +9,14 @@ import numpy as np
 
 from systoliq.golden.formats import INT8, UINT8
 from systoliq.golden.network.sum_tables import SumTables
+from systoliq.hw.dma.row_operations import SoftmaxOperation
 from systoliq.hw.dma.vector_commands import VectorOperation, VectorPlacement, vector_commands
 from systoliq.hw.engine import EngineConfig
 from systoliq.sim.engine.dma_engine import SimulatedDmaEngine
 
-CONFIG = EngineConfig(rows=2, cols=2, lanes=2, a_words=16, b_words=16, max_columns=4, max_rows=4, vector=True)
+CONFIG = EngineConfig(
+    rows=2, cols=2, lanes=2, a_words=16, b_words=16, max_columns=4, max_rows=4, vector=True, row_length=64
+)
 BUSES = [4, 8, 16]
 
 
@@ -22,7 +25,26 @@ def engine(bus_bytes):
     return SimulatedDmaEngine(CONFIG, bus_bytes=bus_bytes)
 
 
+def random_softmax(rng):
+    """Rows of any length that the engine takes, of any scales."""
+    form, levels = [INT8, UINT8][rng.integers(2)], float(rng.choice([256, 255.9, 1, 100, rng.uniform(0.4, 60000)]))
+    zero_point = int(rng.choice([form.min, form.max, rng.integers(form.min, form.max + 1)]))
+    scale = np.float32(10.0 ** rng.uniform(-3, 1))
+    length = int(rng.choice([1, CONFIG.row_length, rng.integers(2, CONFIG.row_length)]))
+    return SoftmaxOperation.of(length, form, scale, np.float32(1 / levels), zero_point)
+
+
 def random_operation(rng):
+    """Elements, or rows."""
+    return random_rows(rng) if rng.random() < 0.3 else random_tables(rng)
+
+
+def random_rows(rng):
+    """An operation on rows."""
+    return random_softmax(rng)
+
+
+def random_tables(rng):
     """Tables over the whole range of entries, with any shift."""
     operand, output = (rng.choice([INT8, UINT8]) for _ in range(2))
     if rng.random() < 0.4:
@@ -41,7 +63,10 @@ def random_operation(rng):
 
 
 def expected(operation, a, b):
-    """Y by exact fractions, of bytes."""
+    """Y by exact fractions, of bytes; of rows by golden."""
+    if isinstance(operation, SoftmaxOperation):
+        form = operation.node.output.format
+        return operation.apply(a.view(form.dtype)).view(np.uint8)
     tables = operation.tables
     codes = [x.view(operation.operand.dtype).astype(int) - operation.operand.min for x in (a, b)]
     entries = [np.array(tables.a)[codes[0]], np.array(tables.b)[codes[1]] * operation.pair]
@@ -50,15 +75,19 @@ def expected(operation, a, b):
     return np.clip(rounded, tables.output.min, tables.output.max).astype(tables.output.dtype).view(np.uint8)
 
 
-def operations_of(image, rng, count, bus_bytes, *, ragged=True):
+def operations_of(image, rng, count, bus_bytes, *, ragged=True, draw=random_operation):
     """[(operation, placement, y)], some with the tables of the one before; at odd places, or each in its own beats."""
     align = 1 if ragged else bus_bytes
     found = []
     for _ in range(count):
-        operation = found[-1][0] if found and rng.random() < 0.3 else random_operation(rng)
+        operation = found[-1][0] if found and rng.random() < 0.3 else draw(rng)
         rows = int(rng.choice([1, 1, 2, rng.integers(1, 12)]))
+        rowwise = isinstance(operation, SoftmaxOperation)
         size = int(rng.choice([1, bus_bytes, rng.integers(1, 70), rng.integers(1, 400)]))
+        size = operation.length if rowwise else size
         a, b = (rng.integers(0, 256, (rows, size)).astype(np.uint8) for _ in range(2))
+        if rowwise and rng.random() < 0.5:
+            a[rng.random(a.shape) < 0.5] = rng.integers(0, 256)  # many of the greatest or the least
         odd = [int(value) * ragged for value in rng.integers(0, 40, 6)]
         (at_a, a_stride), (at_b, b_stride), (at_y, y_stride) = (
             image.matrix(x, gap=odd[i], offset=odd[i + 3], align=align) for i, x in enumerate((a, b, np.zeros_like(a)))
@@ -66,7 +95,7 @@ def operations_of(image, rng, count, bus_bytes, *, ragged=True):
         tables = [image.put(table, align, odd[0]) for table in operation.memory]
         place = VectorPlacement(
             rows=rows, row_bytes=size, a=at_a, a_stride=a_stride, y=at_y, y_stride=y_stride, a_table=tables[0],
-            **({"b": at_b, "b_stride": b_stride, "b_table": tables[1]} if operation.pair else {}),
+            **({"b": at_b, "b_stride": b_stride, "b_table": tables[1]} if len(tables) > 1 else {}),
         )  # fmt: skip
         if rng.random() < 0.2:  # in place, as the maxima of windows are
             place = dataclasses.replace(place, y=place.a, y_stride=place.a_stride)

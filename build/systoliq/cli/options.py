@@ -226,6 +226,12 @@ ENGINE_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         callback=lambda _context, _option, value: value or None,
         help="engine with --bus: add a vector unit, for tables and additions from memory to memory.",
     ),
+    click.option(
+        "--row-length",
+        type=int,
+        metavar="N",
+        help="engine with --vector: add softmax of rows of up to N elements, a power of two.  [0: none]",
+    ),
 )
 
 

@@ -37,6 +37,7 @@ _ONLY_ENGINE = (
     "workload",
     "bus",
     "vector",
+    "row_length",
 )
 _ANY_KIND = ("part", "line_baud")  # describe the target, so a kind that has no use for them ignores them
 _FILES = ("workload", "plan")
@@ -46,7 +47,7 @@ _POSITIVE = (
     "max_rows", "throughput", "line_baud",
 )  # fmt: skip
 _KINDS: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("a_bits", "b_bits", "bus", *BUDGET, *_POSITIVE), (int,)),
+    **dict.fromkeys(("a_bits", "b_bits", "bus", "row_length", *BUDGET, *_POSITIVE), (int,)),
     **dict.fromkeys(("a_signed", "b_signed", "wrap", "vector"), (bool,)),
     **dict.fromkeys((*_FORMATS, "requantizer", "cells", "dataflow"), (str,)),
     "accumulator_bits": (int, str),

@@ -29,14 +29,14 @@ def engine_config(hardware: EngineOptions) -> EngineConfig:
     names = ("rows", "cols", "depth", "lanes", "a_words", "b_words", "max_columns", "max_rows")
     given: dict[str, Any] = {name: value for name in names if (value := getattr(hardware, name)) is not None}
     if hardware.part is not None and is_left_to_part(hardware):
-        return largest(hardware.part, hardware.bus, given | {"vector": hardware.vector})
+        return largest(hardware.part, hardware.bus, given | _of_memory(hardware))
     if hardware.part is not None and hardware.part.capacity.get("dsp") == 0 and not given.keys() & {*SIZES}:
         raise InputError(
             f"target must have room for an engine, not {hardware.part.name}: without multipliers, the smallest takes "
             f"more LUT sites than there are; choose a larger target"
         )
     given.setdefault("lanes", chosen_lanes(given.get("cols", EngineConfig.cols)))
-    config = EngineConfig(**given | _formats(hardware), cells=hardware.cells, vector=hardware.vector)
+    config = EngineConfig(**given | _formats(hardware), cells=hardware.cells, **_of_memory(hardware))
     if hardware.dataflow == AUTO:
         from .workloads import OWN, choose_dataflow, read_workloads  # with the engine's hardware; options need none
 
@@ -46,6 +46,11 @@ def engine_config(hardware: EngineOptions) -> EngineConfig:
     if hardware.part is not None and _is_plain(hardware):
         check_multipliers(config, hardware.part)
     return config
+
+
+def _of_memory(hardware: EngineOptions) -> dict[str, Any]:
+    """The fields of what only an engine with masters has."""
+    return {"vector": hardware.vector, "row_length": hardware.row_length or 0}
 
 
 def is_left_to_part(hardware: EngineOptions) -> bool:

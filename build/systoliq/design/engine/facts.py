@@ -13,12 +13,13 @@ __all__ = ["config_facts", "stream_notes"]
 
 
 def config_facts(config: EngineConfig) -> dict[str, Any]:
-    """Sizes, dataflow and cells, ready for JSON; `vector` if there is a vector unit; of float8 also the formats, the
-    bits of sums, and of their flags.
+    """Sizes, dataflow and cells, ready for JSON; `vector` and `row_length` if there are such units; of float8 also the
+    formats, the bits of sums, and of their flags.
     """
     facts = {name: value for name, value in dataclasses.asdict(config).items() if name not in ("a", "b", "y")}
-    if not config.vector:
-        del facts["vector"]
+    for name in ("vector", "row_length"):
+        if not getattr(config, name):
+            del facts[name]
     if not config.float8:
         return facts
     del facts["max_rows"]

@@ -49,6 +49,8 @@ class EngineOptions(ArraySize):
         bits of AXI4 masters that fetch from memory: 32, 64 or 128. By default, the engine has streams.
     vector
         True adds a vector unit, which requires `bus`.
+    row_length
+        adds softmax of rows of up to so many elements to the vector unit: a power of two.
     part
         part to build for, as a `Target` or by name, such as "ecp5-85k". Without sizes of the array, and with the cells
         of the part, the engine is the `largest` that fits.
@@ -68,4 +70,5 @@ class EngineOptions(ArraySize):
     workload: Path | None = None
     bus: int | None = None
     vector: bool = False
+    row_length: int | None = None
     part: Target | None = None

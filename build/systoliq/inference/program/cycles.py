@@ -13,7 +13,7 @@ __all__ = ["run_cycles"]
 
 def run_cycles(program: Program) -> tuple[int, ...]:
     """Cycles of the list of each of the program's `runs`, from its start to its interrupt: see `list_cycles`."""
-    engine = AxiEngine(program.config.replace(vector=False))
+    engine = AxiEngine(program.config.of_streams)
     mark_used(engine)  # for its cycle model alone
     memory, base = program.memory, program.base
     lists = [memory[run.address - base :][: run.size] for run in program.runs]

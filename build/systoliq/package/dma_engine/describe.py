@@ -37,7 +37,7 @@ def describe_dma_engine(design: DmaEngineDesign) -> dict[str, Any]:
     )
     del facts["tready"]
     registers = facts["registers"]
-    of_masters = dma_registers(vector=config.vector)
+    of_masters = dma_registers(vector=config.vector, rows=bool(config.row_length))
     registers["registers"] = [*registers["registers"], *(field_facts(each, BASE, {}) for each in of_masters)]
     registers["list_errors"] = [{"name": error.name, "code": error.value} for error in ListError]
     return facts

@@ -21,7 +21,7 @@ def dma_markdown() -> str:
         "",
         "All registers have 32 bits; bits without a name read as 0. An access to any other address returns SLVERR.",
         "",
-        *register_rows(dma_registers(vector=True), BASE),
+        *register_rows(dma_registers(vector=True, rows=True), BASE),
         "",
         "## Errors (DMA_STATUS.list_error)",
         "",
@@ -40,7 +40,7 @@ def dma_c_header() -> str:
         f"#ifndef {guard}",
         f"#define {guard}",
     ]
-    for register in dma_registers(vector=True):
+    for register in dma_registers(vector=True, rows=True):
         name = f"{_PREFIX}_{register.name.removeprefix('DMA_')}"
         lines += ["", f"/* {register.doc} */", f"#define {name} 0x{BASE + register.offset:06X}u"]
         lines += field_macros(name, register.fields)

@@ -17,12 +17,15 @@ from .registers import (
     LIST_ENDS,
     MAP_REGISTERS,
     OPERANDS,
+    ROW_REGISTERS,
     VECTOR_REGISTERS,
     WALK_REGISTERS,
     WALK_WORDS,
     dma_registers,
 )
+from .row_unit import SOFTMAX_TABLE_BYTES
 from .runs import EXTENT_BITS, WalkSettings
+from .softmax_rows import SoftmaxCommand
 from .vector_unit import TABLE_BYTES, VectorCommand
 
 __all__ = ["Control"]
@@ -45,16 +48,23 @@ class Control(wiring.Component):
 
     With ``has_vector``, `VECTOR_REGISTERS` are there, too. ``vector_start`` is 1 for a cycle and starts the walks of
     the command ``vector``, with the rows and the last extent of A; until ``vector_busy`` has been 1 and is 0 again,
-    other commands and walks are refused.
+    other commands and walks are refused. With ``row_length``, `ROW_REGISTERS` are there as well: ``rows_start`` starts
+    the walks of a command for rows of up to so many bytes, and ``last_place`` is the place of a row's last byte.
     """
 
-    def __init__(self, address_bits: int, *, has_vector: bool = False) -> None:
+    def __init__(self, address_bits: int, *, has_vector: bool = False, row_length: int = 0) -> None:
         self.address_bits = address_bits
         self.has_vector = has_vector
-        self.kind = "vector_dma_control" if has_vector else "dma_control"
-        self._registers = dma_registers(vector=has_vector)
-        self._kept = (*_KEPT, *VECTOR_REGISTERS) if has_vector else _KEPT
+        self.row_length = row_length
+        self.kind = (
+            f"row_dma_control_{row_length}" if row_length else "vector_dma_control" if has_vector else "dma_control"
+        )
+        self._registers = dma_registers(vector=has_vector, rows=bool(row_length))
+        self._starting = (*(VECTOR_REGISTERS if has_vector else ()), *(ROW_REGISTERS if row_length else ()))
+        self._kept = (*_KEPT, *self._starting)
         vector = {"vector_start": Out(1), "vector": Out(VectorCommand), "vector_busy": In(1)} if has_vector else {}
+        if row_length:
+            vector |= {"rows_start": Out(1), "softmax": Out(SoftmaxCommand), "last_place": Out(range(row_length))}
         status = {field.name: In(field.bits) for field in _OF_STATUS.fields if field.name not in _OWN}
         walks = {name: Out(WalkSettings) for name in OPERANDS}
         starts = {f"{name}_start": Out(1) for name in OPERANDS} | {f"{name}_walks": In(1) for name in OPERANDS}
@@ -94,6 +104,8 @@ class Control(wiring.Component):
         own = self._state(m, bus, written)
         if occupied is not None:
             self._vector(m, kept, written, own, occupied)
+        if self.row_length:
+            self._rows(m, kept, written)
         failed = self.list_error.any() | self.a_failed | self.b_failed | self.y_failed | self.list_failed
         on = kept["DMA_INTERRUPT"]
         m.d.sync += self.irq.eq((own["done"] & on["on_done"]) | (failed & on["on_error"]))
@@ -131,6 +143,32 @@ class Control(wiring.Component):
                 self.y_start.eq(~self.vector.load),
             ]
 
+    def _rows(self, m: Module, kept: dict[str, dict[str, Signal]], written: dict[str, Signal]) -> None:
+        """A command for rows starts its walks at once; the extent of B's is that of the command's records."""
+        start, command = Signal(name="starts_rows"), kept["SOFTMAX"]
+        extent = kept["A_LAST_EXTENT"]["last_extent"]
+        m.d.comb += [
+            self.rows_start.eq(start),
+            *(getattr(self.softmax, name).eq(command[name]) for name in command),
+            self.last_place.eq(extent),
+        ]
+        m.d.sync += start.eq(written["SOFTMAX"])
+        with m.If(written["SOFTMAX"]):
+            m.d.sync += self.maps.eq(0)
+        loads = self.softmax.load
+        with m.If(start):
+            for name in OPERANDS:
+                settings = getattr(self, name)
+                m.d.comb += [settings.rows.eq(kept["A_ROWS"]["rows"]), settings.steps.eq(1)]
+                m.d.comb += settings.last_extent.eq(extent)
+            m.d.comb += [
+                self.b.rows.eq(1),
+                self.b.last_extent.eq(SOFTMAX_TABLE_BYTES - 1),
+                self.a_start.eq(~loads),
+                self.b_start.eq(loads),
+                self.y_start.eq(~loads),
+            ]
+
     def _writes(
         self, m: Module, bus: AxiLite, kept: dict[str, dict[str, Signal]], occupied: Signal | None
     ) -> dict[str, Signal]:
@@ -142,6 +180,10 @@ class Control(wiring.Component):
         refused = self._refused(m, bus.write_data, here)
         if occupied is not None:
             refused = refused | (here["VECTOR"] & occupied) | (here["QUEUE"] & self.vector_busy)
+        if self.row_length:
+            long = Signal(name="rows_too_long")  # the extent of A is kept since long
+            m.d.sync += long.eq(kept["A_LAST_EXTENT"]["last_extent"] >= self.row_length)
+            refused = refused | (here["SOFTMAX"] & (occupied | (long & ~bus.write_data[0])))
         m.d.comb += bus.write_known.eq(known & ~refused)
         written = {}
         for register in registers:

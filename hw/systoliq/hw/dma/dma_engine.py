@@ -22,12 +22,15 @@ from .list_player import ADDRESS_BITS, ListPlayer
 from .lite_switch import LiteSwitch
 from .map_walk import MapWalk
 from .read_master import ReadMaster
+from .row_unit import RowUnit
 from .runs import Walk
 from .transposer import Transposer
 from .vector_unit import VectorUnit
 from .write_master import WriteMaster
 
 __all__ = ["DmaEngine"]
+
+_Units = dict[str, VectorUnit | RowUnit]
 
 
 class DmaEngine(wiring.Component):
@@ -43,7 +46,8 @@ class DmaEngine(wiring.Component):
     * Y: the rows are the rows of Y, and a step is a tile of columns.
 
     A list of commands writes the settings of jobs and walks, and waits for events: see `ListPlayer`. With
-    ``config.vector``, the masters of A, B and Y also serve a `VectorUnit`, while the engine rests.
+    ``config.vector``, the masters of A, B and Y also serve a `VectorUnit`, while the engine rests, and with
+    ``config.row_length`` a `RowUnit`.
     """
 
     kind = "dma_engine"
@@ -52,7 +56,7 @@ class DmaEngine(wiring.Component):
         check(config, bus_bytes)
         self.config = config
         self.bus_bytes = bus_bytes
-        self.engine = AxiEngine(config.replace(vector=False))
+        self.engine = AxiEngine(config.of_streams)
         super().__init__(
             axi_lite("s_axi_ctrl", ADDRESS_BITS)
             | axi4_read("m_axi_a", bus_bytes)
@@ -65,7 +69,7 @@ class DmaEngine(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         engine, bus = self.engine, self.bus_bytes
-        control = Control(ADDRESS_BITS - 1, has_vector=self.config.vector)
+        control = Control(ADDRESS_BITS - 1, has_vector=self.config.vector, row_length=self.config.row_length)
         switch, player = LiteSwitch(ADDRESS_BITS), ListPlayer(bus)
         resting = Signal(init=1)
         clear = Signal()  # at once: a burst that is offered in the cycle after a reset would be taken back
@@ -81,24 +85,28 @@ class DmaEngine(wiring.Component):
             _export(m, self, f"m_axi_{name}", reader, "m", axi4_read("m", bus))
         m.submodules.write_y = place(writer, platform, clear=clear)
         _export(m, self, "m_axi_y", writer, "m", axi4_write("m", bus))
-        unit = VectorUnit(bus, cells=self.config.cells) if self.config.vector else None
-        y_walks = self._walks(m, platform, control, readers, writer, clear, unit)
+        units = self._units()
+        y_walks = self._walks(m, platform, control, readers, writer, clear, units)
         busy = control.queued | y_walks | ~writer.empty
-        if unit is not None:
-            m.submodules.vector = place(unit, platform, clear=clear)
-            m.d.comb += [
-                unit.start.eq(control.vector_start),
-                unit.command.eq(control.vector),
-                unit.y_idle.eq(~y_walks & writer.empty),
-                control.vector_busy.eq(unit.busy),
-            ]
-            busy = busy | control.vector_start | unit.busy
+        for name, unit in units.items():
+            m.submodules[name] = place(unit, platform, clear=clear)
+            start = getattr(control, f"{name}_start")
+            m.d.comb += unit.start.eq(start)
+            if isinstance(unit, VectorUnit):
+                m.d.comb += unit.command.eq(control.vector)
+            else:
+                m.d.comb += [unit.softmax.eq(control.softmax), unit.last_place.eq(control.last_place)]
+            m.d.comb += unit.y_idle.eq(~y_walks & writer.empty)
+            busy = busy | start | unit.busy
+        if units:
+            first, *others = (unit.busy for unit in units.values())
+            m.d.comb += control.vector_busy.eq(first | Cat(others).any() if others else first)
         _export(m, self, "s_axi_ctrl", switch, "m0", axi_lite("m0", ADDRESS_BITS))
         _join(m, player, "m", switch, "m1", axi_lite("m", ADDRESS_BITS))
         _join(m, switch, "s0", engine, "s_axi_ctrl", axi_lite("s0", ENGINE_ADDRESS_BITS))
         _join(m, switch, "s1", control, "s", axi_lite("s1", ADDRESS_BITS - 1))
-        self._operands(m, platform, readers, clear, unit)
-        self._results(m, platform, writer, control.halt, clear, unit)
+        self._operands(m, platform, readers, clear, units)
+        self._results(m, platform, writer, control.halt, clear, units)
         self._list(m, control, player, readers["list"], resting)
 
         aborts = Signal()  # comes from everywhere, and decides much
@@ -127,6 +135,15 @@ class DmaEngine(wiring.Component):
         ]
         return m
 
+    def _units(self) -> _Units:
+        """The units that the masters serve while the array rests, by name."""
+        config, units = self.config, _Units()
+        if config.vector:
+            units["vector"] = VectorUnit(self.bus_bytes, cells=config.cells)
+        if config.row_length:
+            units["rows"] = RowUnit(self.bus_bytes, length=config.row_length, cells=config.cells)
+        return units
+
     def _walks(
         self,
         m: Module,
@@ -135,7 +152,7 @@ class DmaEngine(wiring.Component):
         readers: dict[str, ReadMaster],
         writer: WriteMaster,
         clear: Value,
-        unit: VectorUnit | None,
+        units: _Units,
     ) -> Value:
         """Walks that make runs for the masters, and the busy signal of Y's walk.
 
@@ -153,13 +170,13 @@ class DmaEngine(wiring.Component):
                 getattr(control, f"{name}_walks").eq(walk.busy),
             ]
             wiring.connect(m, walk.o, runs)
-        if unit is not None:
+        for unit in units.values():
             with m.If(unit.busy):
                 m.d.comb += writer.i.payload.mark.last.eq(1)
         return of_y.busy
 
     def _operands(
-        self, m: Module, platform: object, readers: dict[str, ReadMaster], clear: Value, unit: VectorUnit | None
+        self, m: Module, platform: object, readers: dict[str, ReadMaster], clear: Value, units: _Units
     ) -> None:
         """A through the transposer, B as it is, but for the order of its columns; or both to the vector unit."""
         config, engine = self.config, self.engine
@@ -171,7 +188,7 @@ class DmaEngine(wiring.Component):
         for name, block, end in (("a", transposer, columns), ("b", assembler, assembler)):
             m.submodules[f"{name}_words"] = place(block, platform, clear=clear)
             wiring.connect(m, readers[name].o, block.i)
-            if unit is not None:
+            for unit in units.values():
                 with m.If(unit.busy):
                     m.d.comb += [block.i.valid.eq(0), readers[name].o.ready.eq(getattr(unit, name).ready)]
                 m.d.comb += [
@@ -192,14 +209,14 @@ class DmaEngine(wiring.Component):
         ]
 
     def _results(
-        self, m: Module, platform: object, writer: WriteMaster, halt: Value, clear: Value, unit: VectorUnit | None
+        self, m: Module, platform: object, writer: WriteMaster, halt: Value, clear: Value, units: _Units
     ) -> None:
         """Y as it leaves the engine, dropped while it is cleared; or as it leaves the vector unit."""
         engine = self.engine
         gearbox = Gearbox(4 * self.config.lanes, self.bus_bytes)
         m.submodules.y_gearbox = place(gearbox, platform, clear=clear)
         wiring.connect(m, gearbox.o, writer.words)
-        if unit is not None:
+        for unit in units.values():
             m.d.comb += unit.y.ready.eq(writer.words.ready & unit.busy)
             with m.If(unit.busy):
                 m.d.comb += [

@@ -13,10 +13,12 @@ import numpy as np
 from ..engine import AxiEngine, EngineConfig, JobShape
 from ..engine.host import Map
 from ..hierarchy import mark_used
+from ..network.softmax_steps import ADD_CYCLES
 from .commands import WalkOf, dma_register
 from .job_cycles import Supply, beats_of_steps, job_times, y_cycles
 from .list_player import Opcode
-from .registers import BASE, MAP_REGISTERS, OPERANDS, VECTOR_REGISTERS, WALK_WORDS
+from .registers import BASE, MAP_REGISTERS, OPERANDS, SOFTMAX_REGISTER, VECTOR_REGISTERS, WALK_WORDS
+from .row_unit import SOFTMAX_TABLE_BYTES
 
 __all__ = ["list_cycles"]
 
@@ -30,7 +32,9 @@ _CLEARED = 8
 """Cycles until an engine that is cleared is not busy."""
 _LOADED = 4
 """Cycles from the write of a start to the job's first word, of an engine at rest."""
-(_COMMAND,) = VECTOR_REGISTERS
+_ROW_TABLE, _ROWS = 28, 48
+"""The same of a command for rows: of a table beside its beats, and of rows."""
+(_COMMAND,), _SOFTMAX = VECTOR_REGISTERS, SOFTMAX_REGISTER
 _QUEUE, _OF_MASTERS = dma_register("QUEUE"), dma_register("DMA_STATUS")
 _TAPS = next(register for register in MAP_REGISTERS if register.name == "A_TAPS")
 
@@ -42,7 +46,7 @@ def list_cycles(data: bytes, config: EngineConfig, bus_bytes: int, *, engine: Ax
     list must be one that ends without an error, on an engine of integers. `engine` saves the time to make one.
     """
     if engine is None:
-        engine = AxiEngine(config.replace(vector=False))
+        engine = AxiEngine(config.of_streams)
         mark_used(engine)  # for its own cycle model alone
     player = _Player(engine, config, bus_bytes)
     return player.play(np.frombuffer(data, "<u4").tolist())
@@ -90,6 +94,8 @@ class _Player:
             self._queue(word)
         elif address == BASE + _COMMAND.offset and self.config.vector:
             self._vector(word)
+        elif address == BASE + _SOFTMAX.offset and self.config.row_length:
+            self._softmax(word)
         elif address == self.control.offset and word & self.control.field("clear").mask:
             self.ended, self.free = [], self.time
         elif address == self.control.offset and word & self.control.field("start").mask:
@@ -147,6 +153,17 @@ class _Player:
         self.free, self.walks = times.free, times.walks
         self.ended.append(times.ended)
         self.written = max(self.written, times.written)
+
+    def _softmax(self, word: int) -> None:
+        """A softmax of the rows of A, or the reading of its table."""
+        load, bits = ((word & field.mask) >> field.lsb for field in map(_SOFTMAX.field, ("load", "quotient_bits")))
+        if load:
+            self.written = self.time + _ROW_TABLE + SOFTMAX_TABLE_BYTES // self.bus_bytes
+            return
+        walk = self._walk("a")
+        length = walk.last_extent + 1
+        row = length * (ADD_CYCLES + bits + 2) + 1
+        self.written = self.time + _ROWS + length + walk.rows * row
 
     def _vector(self, word: int) -> None:
         """A command of the vector unit, whose walks have the shape of A's."""

@@ -12,6 +12,8 @@ __all__ = [
     "LIST_ENDS",
     "MAP_REGISTERS",
     "OPERANDS",
+    "ROW_REGISTERS",
+    "SOFTMAX_REGISTER",
     "VECTOR_REGISTERS",
     "WALK_REGISTERS",
     "WALK_WORDS",
@@ -221,8 +223,24 @@ VECTOR_REGISTERS = (
     ),
 )
 """Registers of the masters of an engine with a vector unit, in addition to `DMA_REGISTERS`."""
+SOFTMAX_REGISTER = Register(
+    name="SOFTMAX",
+    offset=0xA8,
+    access="wo",
+    doc="With a unit for rows only: start a softmax of the A_ROWS rows of A, each of A_LAST_EXTENT + 1 bytes. "
+    "Refused as VECTOR is, and if the rows are longer than the engine's row_length.",
+    fields=(
+        Field(name="load", lsb=0, bits=1, doc="1 reads the table, of 4096 bytes at B_ADDRESS; 0 computes Y."),
+        Field(name="unsigned", lsb=1, bits=1, doc="A and Y are uint8; otherwise int8."),
+        Field(name="quotient_bits", lsb=8, bits=5, doc="Bits of the number of levels of Y."),
+        Field(name="zero_point", lsb=16, bits=8, doc="Zero point of Y."),
+        Field(name="exponent", lsb=24, bits=8, doc="Exponent of the greatest exponential."),
+    ),
+)
+ROW_REGISTERS = (SOFTMAX_REGISTER,)
+"""Registers of the masters of an engine with a unit for rows, in addition to `VECTOR_REGISTERS`."""
 
 
-def dma_registers(*, vector: bool) -> tuple[Register, ...]:
-    """The registers of the masters of an engine, with a `vector` unit or without."""
-    return (*DMA_REGISTERS, *VECTOR_REGISTERS) if vector else DMA_REGISTERS
+def dma_registers(*, vector: bool, rows: bool = False) -> tuple[Register, ...]:
+    """The registers of the masters of an engine, with a `vector` unit and a unit for `rows`, or without."""
+    return (*DMA_REGISTERS, *(VECTOR_REGISTERS if vector else ()), *(ROW_REGISTERS if rows else ()))

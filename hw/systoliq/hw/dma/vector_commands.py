@@ -13,10 +13,11 @@ from systoliq.golden.formats import IntFormat, signed_bits
 from systoliq.golden.network.sum_tables import SumTables
 
 from .commands import CommandList, dma_register, wait_for_masters
-from .registers import BASE, VECTOR_REGISTERS
+from .registers import BASE, SOFTMAX_REGISTER, VECTOR_REGISTERS
+from .row_operations import SoftmaxOperation
 from .vector_lane import ENTRY_BITS, LARGEST_SHIFT
 
-__all__ = ["LARGEST_ROW", "LARGEST_ROWS", "VectorOperation", "VectorPlacement", "vector_commands"]
+__all__ = ["LARGEST_ROW", "LARGEST_ROWS", "AnyOperation", "VectorOperation", "VectorPlacement", "vector_commands"]
 
 Array = npt.NDArray[Any]
 LARGEST_ROWS = (1 << 16) - 1
@@ -83,6 +84,9 @@ class VectorOperation:
         return self.tables.apply(codes[0], codes[1] if self.pair else np.zeros_like(codes[0]))
 
 
+AnyOperation = VectorOperation | SoftmaxOperation
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class VectorPlacement:
     """Addresses of the tensors and tables of an operation, and strides from one row to the next, all in bytes.
@@ -107,14 +111,19 @@ class VectorPlacement:
                 raise ValueError(f"{name} must be from 1 to {most}, not {value!r}")
 
 
-def vector_commands(operations: Iterable[tuple[VectorOperation, VectorPlacement]]) -> CommandList:
+def vector_commands(operations: Iterable[tuple[AnyOperation, VectorPlacement]]) -> CommandList:
     """The list that runs `operations` in order, from masters that are at rest; at its end, all results are in memory.
 
     Tables that the operation before has left in the unit are not read again.
     """
     commands = CommandList()
     held: object = None
+    held_by_rows: object = None
     for operation, place in operations:
+        if isinstance(operation, SoftmaxOperation):
+            _softmax(commands, operation, place, loads=held_by_rows != operation.memory)
+            held_by_rows = operation.memory
+            continue
         operands = "ab" if operation.pair else "a"
         tables = operation.memory
         if held != tables:
@@ -134,6 +143,22 @@ def vector_commands(operations: Iterable[tuple[VectorOperation, VectorPlacement]
         _start(commands, unsigned=unsigned, **fields)
     wait_for_masters(commands, "y_busy")
     return commands
+
+
+def _softmax(commands: CommandList, operation: SoftmaxOperation, place: VectorPlacement, *, loads: bool) -> None:
+    """The commands of a softmax, whose table is at the operation's place of A's."""
+    if not 1 <= place.row_bytes == operation.length:
+        raise ValueError(f"row_bytes must be the {operation.length} elements of a row, not {place.row_bytes}")
+    if loads:
+        wait_for_masters(commands, "y_busy")
+        _write(commands, "B_ADDRESS", place.a_table)
+        commands.write(BASE + SOFTMAX_REGISTER.offset, [operation.word(load=True)])
+    wait_for_masters(commands, "y_busy")
+    _write(commands, "A_ROWS", place.rows)
+    _write(commands, "A_LAST_EXTENT", place.row_bytes - 1)
+    for name in "ay":
+        _write(commands, f"{name.upper()}_ADDRESS", getattr(place, name), getattr(place, f"{name}_stride") % (1 << 32))
+    commands.write(BASE + SOFTMAX_REGISTER.offset, [operation.word(load=False)])
 
 
 def _write(commands: CommandList, name: str, *words: int) -> None:

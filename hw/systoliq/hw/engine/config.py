@@ -11,11 +11,13 @@ from systoliq.golden.formats import INT8
 from ..cells import CELLS
 from ..config import ArrayConfig
 
-__all__ = ["DATAFLOWS", "LARGEST", "EngineConfig", "JobShape"]
+__all__ = ["DATAFLOWS", "LARGEST", "ROW_LENGTHS", "EngineConfig", "JobShape"]
 
 DATAFLOWS = ("output-stationary", "weight-stationary")
 LARGEST = 65535
 """M, K and N of a job at the most: registers of 16 bits."""
+ROW_LENGTHS = (16, 4096)
+"""The least and the greatest `EngineConfig.row_length`, other than 0."""
 _FORMATS = ("a", "b", "y")
 
 
@@ -43,7 +45,8 @@ class EngineConfig:
     accumulators hold the exact sum for any K up to `LARGEST`. By default, each job selects int8 or uint8 operands, and
     int8, uint8 or int32 for Y.
 
-    ``vector`` gives a DMA engine of integers a vector unit: see `systoliq.hw.dma.vector_unit.VectorUnit`.
+    ``vector`` gives a DMA engine of integers a vector unit: see `systoliq.hw.dma.vector_unit.VectorUnit`. With
+    ``row_length``, a power of two, it has a part for the softmax of rows of up to so many elements; 0 leaves it out.
     """
 
     rows: int = 4
@@ -60,6 +63,7 @@ class EngineConfig:
     b: Float8Format | None = None
     y: Float8Format | None = None
     vector: bool = False
+    row_length: int = 0
 
     def __post_init__(self) -> None:
         self._check_formats()
@@ -71,7 +75,7 @@ class EngineConfig:
         if self.dataflow not in DATAFLOWS:
             raise ValueError(f"dataflow must be one of {', '.join(DATAFLOWS)}, not {self.dataflow!r}")
         for field in dataclasses.fields(self):
-            if field.name in ("dataflow", "cells", "vector", *_FORMATS):
+            if field.name in ("dataflow", "cells", "vector", "row_length", *_FORMATS):
                 continue
             value = getattr(self, field.name)
             if not isinstance(value, int) or isinstance(value, bool):
@@ -109,10 +113,26 @@ class EngineConfig:
             raise TypeError(f"vector must be a bool, not {self.vector!r}")
         if given and self.vector:
             raise ValueError("vector must be False for float8: the vector unit computes bytes of integers")
+        self._check_row_length()
+
+    def _check_row_length(self) -> None:
+        """Check that rows have a length that the unit can have, where there is one."""
+        length, (least, most) = self.row_length, ROW_LENGTHS
+        if not isinstance(length, int) or isinstance(length, bool):
+            raise TypeError(f"row_length must be an integer, not {length!r}")
+        if length and (length & (length - 1) or not least <= length <= most):
+            raise ValueError(f"row_length must be 0 or a power of two from {least} to {most}, not {length!r}")
+        if length and not self.vector:
+            raise ValueError(f"vector must be True for a row_length of {length}: rows are the vector unit's")
 
     def replace(self, **changes: object) -> EngineConfig:
         """Return a copy with ``changes``, validated again."""
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
+
+    @property
+    def of_streams(self) -> EngineConfig:
+        """The engine without what only masters feed."""
+        return self.replace(vector=False, row_length=0)
 
     @property
     def interval(self) -> int:

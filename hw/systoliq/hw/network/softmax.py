@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -23,13 +23,11 @@ from ..result_buffer import y_beat
 from ..rom import Rom
 from ..timeline import Steps, Timeline
 from .row_memory import RowMemory
+from .softmax_steps import ADD_CYCLES, LEVEL_CYCLES, exponential_sum, rounded_quotient
 
 __all__ = ["SoftmaxRows", "SoftmaxTables"]
 
-_ADD = 5  # cycles of an addition of float32
-_FINISH = 3  # cycles from the last bit of a quotient to its result
-_APART = ("far", "near")  # exponents less the sum's, and the other way round
-_FAR = 31  # places by which an exponential is moved to the right at most: more than it has bits
+_FINISH = LEVEL_CYCLES + 1  # cycles from the last bit of a quotient to its result
 _BIAS = 127 + FLOAT32_BITS - 1  # of the exponent of a float32 whose mantissa is an integer
 
 
@@ -106,7 +104,7 @@ class SoftmaxTables:
 
     def row_cycles(self, length: int) -> int:
         """Cycles from one row of ``length`` elements to the next."""
-        return length * (_ADD + self.divide_cycles) + 1
+        return length * (ADD_CYCLES + self.divide_cycles) + 1
 
     @property
     def divide_cycles(self) -> int:
@@ -119,13 +117,6 @@ def _split(value: np.float32) -> tuple[int, int]:
     bits = int(np.float32(value).view(np.uint32))
     exponent, fraction = bits >> FLOAT32_BITS - 1, bits & (1 << FLOAT32_BITS - 1) - 1
     return fraction | (exponent > 0) << FLOAT32_BITS - 1, max(exponent, 1) - _BIAS
-
-
-def _at_most(distance: Signal) -> Value:
-    """`distance`, or `_FAR` if it is greater."""
-    low = _FAR.bit_length()
-    beyond = distance[low:-1].any() if len(distance) > low + 1 else Const(0, 1)
-    return distance[: min(low, len(distance) - 1)] | beyond.replicate(low)
 
 
 class SoftmaxRows(wiring.Component):
@@ -162,7 +153,7 @@ class SoftmaxRows(wiring.Component):
         starts.after(self.rows.timed(line, taken, done), 0)
         made = line.steps(len(taken))
         row, place_of = np.divmod(np.arange(len(taken)), length)
-        flight = 2 + length * _ADD + self._look_up + divides + _FINISH
+        flight = 2 + length * ADD_CYCLES + self._look_up + divides + _FINISH
         made.after_some(starts, flight + place_of * divides, row)
         left = self.fifo.timed(line, made)
         starts.after_some(left, 1, (np.arange(len(starts)) - 1) * length - 1)  # two rows have room
@@ -229,13 +220,13 @@ class SoftmaxRows(wiring.Component):
     def _over(self, m: Module, busy: Signal, dividing: Signal, reads: Signal) -> Value:
         """Count the cycles of an element, and elements; whether a row's elements end."""
         cycles = self.tables.divide_cycles
-        step = Signal(range(max(cycles, _ADD)), name="step")
+        step = Signal(range(max(cycles, ADD_CYCLES)), name="step")
         ends = Signal(name="element_ends")
         at = count(m, self.length, when=ends, name="at")
         self._at, self._at_last = at.value, at.last
         m.d.comb += [
             reads.eq(busy & (step == 0)),
-            ends.eq(busy & (step == Mux(dividing, cycles - 1, _ADD - 1))),
+            ends.eq(busy & (step == Mux(dividing, cycles - 1, ADD_CYCLES - 1))),
         ]
         with m.If(busy):
             m.d.sync += step.eq(Mux(ends, 0, step + 1))
@@ -247,80 +238,31 @@ class SoftmaxRows(wiring.Component):
         """Add up exponentials as float32, each in ``word`` a cycle after it comes; return the sum in the unit of the
         greatest one's mantissa, a cycle late.
         """
-        bits = FLOAT32_BITS
-        mantissa, exponent = word[:bits], word[bits : bits + self.tables.exponent_bits]
-        total = Signal(bits, name="total", reset_less=True)
-        scale = Signal(self.tables.exponent_bits, name="total_exponent", reset_less=True)
-
-        # The one of the smaller exponent is moved to the right, by all of its bits at most. The first of a row is added
-        # to nothing, which may be moved by anything.
-        far, near = (Signal(signed(self.tables.exponent_bits + 1), name=name, reset_less=True) for name in _APART)
-        larger = Signal(name="larger")  # the exponential is
-        comes_exponent = self.rom.word[bits : bits + self.tables.exponent_bits]
-        m.d.sync += [far.eq(comes_exponent - scale), near.eq(scale - comes_exponent)]
-        first = delay(m, first, 1, name="first_then")
-        m.d.comb += larger.eq(first | near[-1])
-        distance = Signal(_FAR.bit_length(), name="distance", reset_less=True)
-        great, small = Signal(bits, name="great", reset_less=True), Signal(bits, name="small", reset_less=True)
-        common = Signal(self.tables.exponent_bits, name="common", reset_less=True)
-        m.d.sync += [
-            great.eq(Mux(larger, mantissa, total)),
-            small.eq(Mux(first, 0, Mux(larger, total, mantissa))),
-            common.eq(Mux(larger, exponent, scale)),
-            distance.eq(Mux(near[-1], _at_most(far), _at_most(near))),
-        ]
-        moved = Cat(Const(0, _FAR), small) >> distance
-        kept, below = Signal(bits + 1, name="kept", reset_less=True), Signal(_FAR - 1, name="cut", reset_less=True)
-        m.d.sync += Cat(below, kept).eq(moved)
-
-        added, lost = Signal(bits + 2, name="added", reset_less=True), Signal(name="lost", reset_less=True)
-        m.d.sync += [added.eq((delay(m, great, 1, name="great_then") << 1) + kept), lost.eq(below.any())]
-        carry = added[-1]
-        cut = Mux(carry, added[2:], added[1:-1])
-        up = Mux(carry, added[1] & (added[2] | added[0] | lost), added[0] & (added[1] | lost))
-        rounded = Signal(bits + 1)
-        m.d.comb += rounded.eq(cut + up)
-        longer = carry | rounded[-1]  # with the latter, all bits below are 0
-        common = delay(m, common, 2, name="common_then")
+        total, scale = exponential_sum(
+            m, (self.rom.word, word), comes, first, exponent_bits=self.tables.exponent_bits
+        )  # fmt: skip
         most = self.tables.most_exponent - self.tables.exponents[0]
         shift = Signal(range(most + 1) if most else 1, name="shift", reset_less=True)
-        with m.If(delay(m, comes, _ADD - 1, name="added_now", reset_less=False)):
-            m.d.sync += [
-                total.eq(Cat(rounded[: bits - 1], rounded[bits - 1] | rounded[bits])),
-                scale.eq(Mux(longer, common + 1, common)),
-            ]
         m.d.sync += shift.eq(scale - self.tables.exponents[0])
         return (total << shift)[: self.tables.total_bits]
 
     def _divide(self, m: Module, word: Value, comes: Value, total: Value, last: Value) -> None:
         """Divide the numerator in ``word`` by the ``total`` that is there when it comes, and round to a result."""
-        tables = self.tables
-        bits, below = tables.total_bits, tables.fraction + tables.quotient_bits - 1
-        divisor = Signal(bits, reset_less=True)
-        rest = Signal(below + bits + 1, reset_less=True)
-        quotient = Signal(tables.quotient_bits + 1, reset_less=True)
-        top = rest[below:]
-        difference = Signal(signed(bits + 2))
-        fits = Signal()
-        m.d.comb += [difference.eq(top - divisor), fits.eq(~difference[-1])]
-        m.d.sync += [
-            rest.eq(Cat(Const(0, 1), rest[:below], Mux(fits, difference[:bits], top[:bits]))),
-            quotient.eq(Cat(fits, quotient)),
-        ]
+        tables, form, zero = self.tables, self._form, self._zero_point
+        level = rounded_quotient(
+            m,
+            word[: tables.numerator_bits],
+            comes,
+            total,
+            below=tables.fraction + tables.quotient_bits - 1,
+            quotient_bits=tables.quotient_bits,
+        )
         ends = Signal(name="ends_image", reset_less=True)
         with m.If(comes):
-            m.d.sync += [rest.eq(word[: tables.numerator_bits]), divisor.eq(total), ends.eq(last)]
-
-        form, zero = self._form, self._zero_point
-        halves = delay(m, quotient, 1, name="halves")
-        more = delay(m, rest.any(), 1, name="more")
-        level = Signal(tables.quotient_bits + 1, reset_less=True)
+            m.d.sync += ends.eq(last)
         result = Signal(operand_shape(form), reset_less=True)
         most = form.max - zero
-        m.d.sync += [
-            level.eq(halves[1:] + (halves[0] & (halves[1] | more))),
-            result.eq(Mux(level > most, form.max, level + zero)),
-        ]
+        m.d.sync += result.eq(Mux(level > most, form.max, level + zero))
         valid = delay(m, comes, tables.divide_cycles + _FINISH, name="divided_now", reset_less=False)
         m.d.comb += [
             self.fifo.i.valid.eq(valid),
