@@ -8,8 +8,7 @@ import numpy as np
 import onnxruntime
 import pytest
 from onnx import TensorProto, helper
-from test_vector_unit import BEHIND, memory_after
-from vector_lists import CONFIG, engine, operations_of, prepared, random_rows
+from vector_lists import BEHIND, CONFIG, engine, memory_after, operations_of, prepared, random_rows
 
 from systoliq.golden.formats import INT8, UINT8
 from systoliq.hw.dma.commands import dma_register

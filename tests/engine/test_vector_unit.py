@@ -7,26 +7,15 @@ import random
 
 import numpy as np
 import pytest
-from vector_lists import BUSES, engine, operations_of, prepared, random_tables
+from vector_lists import BEHIND, BUSES, engine, memory_after, operations_of, prepared, random_tables
 
 from systoliq.hw.dma.commands import dma_register
 from systoliq.hw.dma.list_player import Opcode
-from systoliq.hw.dma.registers import BASE, VECTOR_REGISTERS, dma_registers
+from systoliq.hw.dma.registers import BASE, VECTOR_REGISTERS
 from systoliq.sim.engine.dma_engine import MemoryImage
 from systoliq.sim.process import SimulationError
 
-BEHIND = Opcode.WRITE << 30 | (BASE + dma_registers(vector=True, rows=True)[-1].offset + 4)
 STALLS = [(0, 0, 0, 0), (0.3, 0.3, 0.3, 0.3), (0, 0.8, 0, 0.5), (0.8, 0, 0.3, 0)]
-
-
-def memory_after(work, operations):
-    """All of memory: nothing but Y is written."""
-    memory = bytearray(work.memory)
-    for _, place, y in operations:
-        for row in range(place.rows):
-            at = place.y + row * place.y_stride
-            memory[at : at + place.row_bytes] = y[row].tobytes()
-    return bytes(memory)
 
 
 @pytest.mark.sampled(99)

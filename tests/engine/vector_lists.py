@@ -9,6 +9,8 @@ import numpy as np
 
 from systoliq.golden.formats import INT8, UINT8
 from systoliq.golden.network.sum_tables import SumTables
+from systoliq.hw.dma.list_player import Opcode
+from systoliq.hw.dma.registers import BASE, dma_registers
 from systoliq.hw.dma.row_operations import SoftmaxOperation
 from systoliq.hw.dma.vector_commands import VectorOperation, VectorPlacement, vector_commands
 from systoliq.hw.engine import EngineConfig
@@ -18,6 +20,8 @@ CONFIG = EngineConfig(
     rows=2, cols=2, lanes=2, a_words=16, b_words=16, max_columns=4, max_rows=4, vector=True, row_length=64
 )
 BUSES = [4, 8, 16]
+BEHIND = Opcode.WRITE << 30 | (BASE + dma_registers(vector=True, rows=True)[-1].offset + 4)
+"""The first word of a write to an address behind the last register."""
 
 
 @functools.cache
@@ -108,3 +112,13 @@ def prepared(found, image, operations, **options):
     address = image.put(commands, 16)
     image.reserve(0, 64)
     return found.work(bytes(image.data), address, len(commands), **options)
+
+
+def memory_after(work, operations):
+    """All of memory: nothing but Y is written."""
+    memory = bytearray(work.memory)
+    for _, place, y in operations:
+        for row in range(place.rows):
+            at = place.y + row * place.y_stride
+            memory[at : at + place.row_bytes] = y[row].tobytes()
+    return bytes(memory)
