@@ -49,7 +49,7 @@ class Control(wiring.Component):
     With ``has_vector``, `VECTOR_REGISTERS` are there, too. ``vector_start`` is 1 for a cycle and starts the walks of
     the command ``vector``, with the rows and the last extent of A; until ``vector_busy`` has been 1 and is 0 again,
     other commands and walks are refused. With ``row_length``, `ROW_REGISTERS` are there as well: ``rows_start`` starts
-    the walks of a command for rows of up to so many bytes, and ``last_place`` is the place of a row's last byte.
+    the walks of a command for rows of at most this length, and ``last_place`` is the place of a row's last byte.
     """
 
     def __init__(self, address_bits: int, *, has_vector: bool = False, row_length: int = 0) -> None:

@@ -16,7 +16,7 @@ from .registers import SOFTMAX_REGISTER
 __all__ = ["BELOW", "EXPONENT_BITS", "NUMERATOR_BITS", "QUOTIENT_BITS", "RECORD", "SoftmaxCommand", "SoftmaxRows"]
 
 QUOTIENT_BITS = 17
-"""Of a quotient at the most: golden takes up to 2^16 levels."""
+"""Most bits of a quotient: golden takes up to 2^16 levels."""
 EXPONENT_BITS = 8
 FRACTION_BITS = QUOTIENT_BITS + 1
 BELOW = FRACTION_BITS + QUOTIENT_BITS - 1
