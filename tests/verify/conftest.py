@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from systoliq.design import NetworkOptions
+from systoliq.design.network import NetworkDesign
+from systoliq.package import write_package
 from systoliq.verify import columns, float32, reference
+from systoliq.verify.order import Order
+
+from ..hw.network import small_networks as small
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -18,3 +26,18 @@ def kept_steps() -> Iterator[None]:
         for module in (columns, reference):
             patch.setattr(module, "steps_of", lambda *given: list(kept(*given)))
         yield
+
+
+@pytest.fixture
+def without_order() -> Iterator[None]:
+    """Verdicts on stages and streams alone: the order of elements, half of the time, is that of test_order.py."""
+    with mock.patch.object(Order, "grounds", return_value=()):
+        yield
+
+
+@pytest.fixture(scope="session")
+def residual(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package `net` of a small network with a shortcut, in plain logic. Forgers copy it first."""
+    folder = tmp_path_factory.mktemp("residual") / "net"
+    write_package(NetworkDesign(small.residual(), NetworkOptions(cells="portable"), name="net"), folder)
+    return folder

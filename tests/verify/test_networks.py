@@ -76,7 +76,7 @@ def emitted(net, folder, cells="portable", *, parallelism=None):
     return folder / "net"
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("cells", ["portable", "ecp5", "ice40", "gowin"])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_accepts_what_emit_wrote(name, cells, tmp_path):
@@ -261,7 +261,7 @@ IN_VERILOG = {
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", IN_VERILOG)
-def test_refuses_other_verilog(what, packages, tmp_path):
+def test_refuses_other_verilog(what, packages, without_order, tmp_path):
     name, pattern, new, stage, reason = IN_VERILOG[what]
     directory = shutil.copytree(packages(name), tmp_path / "net")
     change(directory / "net.v", pattern, new)
@@ -273,7 +273,7 @@ def test_refuses_other_verilog(what, packages, tmp_path):
     assert not stage or refused == {stage}
 
 
-def test_refuses_stages_in_each_others_place(packages, tmp_path):
+def test_refuses_stages_in_each_others_place(packages, without_order, tmp_path):
     directory = shutil.copytree(packages("residual"), tmp_path / "net")
     text = (directory / "net.v").read_text()
     one, other = "net_s0_convolution0 s0_convolution0 (", "net_s1_convolution1 s1_convolution1 ("
@@ -320,7 +320,7 @@ IN_CERTIFICATE = {
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", IN_CERTIFICATE)
-def test_refuses_another_certificate(what, packages, tmp_path, call):
+def test_refuses_another_certificate(what, packages, without_order, tmp_path, call):
     forge, reason = IN_CERTIFICATE[what]
     directory = shutil.copytree(packages("residual"), tmp_path / "net")
     path = directory / "certificate.json"
@@ -373,7 +373,7 @@ def _coarser(node):
         ("separable", "wholeaverage3", "columns[0].multiplier is "),
     ],
 )
-def test_refuses_another_scale_in_all_files_but_the_verilog(network, node, reason, packages, tmp_path):
+def test_refuses_another_scale_in_all_files_but_the_verilog(network, node, reason, packages, without_order, tmp_path):
     """The certificate and the arrays of an honest package, with the Verilog of another."""
     other = packages(network, node)
     assert verify_package(other).passed

@@ -12,6 +12,8 @@ import shutil
 
 import pytest
 
+from systoliq.golden.archive import npz_bytes
+from systoliq.golden.network import network_arrays
 from systoliq.verify import tagged_images, verify_package
 from systoliq.verify.model import Model
 from systoliq.verify.one_layer import read_modules
@@ -24,8 +26,8 @@ from .test_verify import change, seal
 
 
 @pytest.fixture(scope="module")
-def package(tmp_path_factory):
-    return emitted(small.residual(), tmp_path_factory.mktemp("package"))
+def package(residual):
+    return residual
 
 
 @pytest.fixture(scope="module")
@@ -129,11 +131,9 @@ def of_cells(tmp_path_factory):
 
 @pytest.mark.parametrize("reset", ["1'h0", "~rst", "rst & i__valid"])
 def test_another_reset_of_one_instance_is_refused(reset, of_cells, tmp_path):
-    directory = shutil.copytree(of_cells, tmp_path / "net")
-    change(directory / "net.v", r"_pipeline\(.*?  net_fork\w+ (\w+ \([^;]*\.rst\(rst)\)", lambda old: old[:-3] + reset)
-    seal(directory)
-    report = verify_package(directory)
-    assert any(re.search(r"module net_pipeline: fork_\w+ must be reset by rst alone", text) for text in report.reasons)
+    forgery = r"_pipeline\(.*?  net_fork\w+ (\w+ \([^;]*\.rst\(rst)\)", lambda old: old[:-3] + reset
+    reason = reason_of(of_cells, forgery, tmp_path)
+    assert re.search(r"module net_pipeline: fork_\w+ must be reset by rst alone", reason), reason
 
 
 def test_a_net_of_the_name_of_the_reset_is_refused(of_cells, tmp_path):
@@ -158,9 +158,9 @@ def test_blocks_without_a_proof_are_counted(boundary):
 
 
 def test_order_is_shown_for_cells_too(of_cells):
-    report = verify_package(of_cells)
-    assert report.passed, report.reasons
-    found = {each.result: each for each in report.boundary}
+    reasons = []
+    found = {each.result: each for each in order_of(of_cells).grounds(reasons)}
+    assert not reasons
     assert basis(found, "order of elements on every stream between stages") == "evaluated"
     assert any("padding, strides and dilations of 3 window buffers: for all data" in result for result in found)
     assert basis(found, "the same order for ever at full rate") == "evaluated"
@@ -260,6 +260,7 @@ BOMBS = {  # the module, what is replaced in it, and by what
 }
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("where", BOMBS)
 def test_a_time_bomb_is_named(where, package, tmp_path):
     module, pattern, new = BOMBS[where]
@@ -300,23 +301,23 @@ def test_a_package_of_other_weights_is_refused(package, tmp_path):
     b = first.layer.b.copy()
     b[[0, 1]] = b[[1, 0]]
     nodes = (dataclasses.replace(first, layer=dataclasses.replace(first.layer, b=b)), *rest)
-    directory = emitted(dataclasses.replace(net, nodes=nodes), tmp_path)
-    assert verify_package(directory).passed
-    shutil.copy(package / "net_network.npz", directory)
+    directory = shutil.copytree(package, tmp_path / "net")
+    (directory / "net_network.npz").write_bytes(npz_bytes(network_arrays(dataclasses.replace(net, nodes=nodes))))
     seal(directory)
     assert any("stage convolution0 (Convolution): beat " in text for text in verify_package(directory).reasons)
 
 
 NAMED = {  # what is replaced, by what, and what no longer stands
-    "a time bomb that pads": (
-        WINDOW + r"(assign \{ _\d+\[8\], o__payload\[7:0\] \} = flags_2\[1\])",
-        lambda found: f"{BOMB}{found} | (& bomb)", "the same order for ever at full rate"),
     "a Trojan on a pair of bytes beside a multiplier": (
         r"_s0_convolution0_mac\(.*?assign \w+ = (clear) \?", "clear | ({ a[7:0], b[7:0] } == 16'h4217)",
         "arrays multiply, add and copy data"),
+    "a time bomb that pads": (
+        WINDOW + r"(assign \{ _\d+\[8\], o__payload\[7:0\] \} = flags_2\[1\])",
+        lambda found: f"{BOMB}{found} | (& bomb)", "the same order for ever at full rate"),
 }  # fmt: skip
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("what", NAMED)
 def test_named_without_regeneration(what, package, boundary, tmp_path):
     """What rests on regeneration alone is not said to be shown."""

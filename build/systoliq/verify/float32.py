@@ -12,8 +12,8 @@ from collections.abc import Callable
 from fractions import Fraction
 
 __all__ = [
-    "ROUNDINGS", "TOO_LARGE", "Format", "combined_scale", "float32", "float32_output", "integer_output", "steps_digest",
-    "steps_of",
+    "ROUNDINGS", "TOO_LARGE", "Format", "Split", "combined_scale", "float32", "float32_output", "integer_output",
+    "nearest", "shortened", "split", "steps_digest", "steps_of",
 ]  # fmt: skip
 
 _PRECISION = 24  # significant bits of a float32
@@ -22,6 +22,7 @@ TOO_LARGE = 1 << 128  # what a number that rounds to this becomes infinity for
 _NEAR = 1 << 10  # accumulators: how far rounding moves a threshold, at most, where they are below 2^31
 
 Format = tuple[int, int]  # least and greatest output
+Split = tuple[int, int]  # m and e of the number m * 2^e
 
 
 def _half_even(numerator: int, denominator: int) -> int:
@@ -30,20 +31,38 @@ def _half_even(numerator: int, denominator: int) -> int:
     return floor + (2 * rest > denominator or (2 * rest == denominator and floor % 2 == 1))
 
 
-def _exponent(value: Fraction) -> int:
-    """The e with 2^e <= |value| < 2^(e + 1)."""
-    numerator, denominator = abs(value.numerator), value.denominator
+def _exponent(numerator: int, denominator: int) -> int:
+    """The e with 2^e <= |numerator / denominator| < 2^(e + 1)."""
+    numerator = abs(numerator)
     guess = numerator.bit_length() - denominator.bit_length()
     return guess if numerator << max(-guess, 0) >= denominator << max(guess, 0) else guess - 1
 
 
 def float32(value: Fraction) -> Fraction:
     """The float32 nearest to `value`, half to even; subnormals included, without an upper end."""
-    if not value:
+    numerator, denominator = value.numerator, value.denominator
+    if not numerator:
         return value
-    unit = max(_exponent(value) - (_PRECISION - 1), _LEAST_EXPONENT)
-    scaled = value * Fraction(2) ** -unit
-    return _half_even(scaled.numerator, scaled.denominator) * Fraction(2) ** unit
+    unit = max(_exponent(numerator, denominator) - (_PRECISION - 1), _LEAST_EXPONENT)
+    if unit >= 0:
+        return Fraction(_half_even(numerator, denominator << unit) << unit)
+    return Fraction(_half_even(numerator << -unit, denominator), 1 << -unit)
+
+
+def split(value: Fraction) -> Split:
+    """A number whose denominator is a power of two, such as a float32, as (m, e)."""
+    return value.numerator, 1 - value.denominator.bit_length()
+
+
+def shortened(mantissa: int, exponent: int) -> Split:
+    """The float32 nearest to mantissa * 2^exponent, as (m, e): what `float32` gives, with integers alone."""
+    drop = max(abs(mantissa).bit_length() - _PRECISION, _LEAST_EXPONENT - exponent, 0)
+    return _half_even(mantissa, 1 << drop), exponent + drop
+
+
+def nearest(mantissa: int, exponent: int) -> int:
+    """The integer nearest to mantissa * 2^exponent, half to even."""
+    return mantissa << exponent if exponent >= 0 else _half_even(mantissa, 1 << -exponent)
 
 
 def combined_scale(a_scale: float, b_scale: float, y_scale: float) -> float:
@@ -70,23 +89,13 @@ def _rounded(sign: float, value: Fraction | float) -> float:
     return math.copysign(math.inf if magnitude >= TOO_LARGE else float(magnitude), sign)
 
 
-def _shorten(value: int) -> tuple[int, int]:
-    """(m, e): `value` rounded to 24 significant bits is m * 2^e."""
-    drop = max(abs(value).bit_length() - _PRECISION, 0)
-    return _half_even(value, 1 << drop), drop
-
-
 def float32_output(acc: int, scale: Fraction, zero_point: int, output: Format) -> int:
     """rint(clip(f32(acc) * scale, ...)) + zero_point, each operation rounded once; the product of two integers."""
     if not acc or not scale:
         return min(max(zero_point, output[0]), output[1])
-    x, exponent = _shorten(acc)
-    mantissa, denominator = scale.numerator, scale.denominator  # the denominator is a power of two
-    exponent -= denominator.bit_length() - 1
-    product = x * mantissa
-    drop = max(abs(product).bit_length() - _PRECISION, _LEAST_EXPONENT - exponent, 0)
-    product, exponent = _half_even(product, 1 << drop), exponent + drop
-    rounded = product << exponent if exponent >= 0 else _half_even(product, 1 << -exponent)
+    x, exponent = shortened(acc, 0)
+    mantissa, place = split(scale)
+    rounded = nearest(*shortened(x * mantissa, exponent + place))
     return min(max(rounded + zero_point, output[0]), output[1])
 
 
@@ -100,7 +109,7 @@ def integer_output(
     """The hardware's integer form, as docs/exactness.md writes it."""
     x = acc
     if rounding == "near-tie":
-        kept, drop = _shorten(acc)
+        kept, drop = shortened(acc, 0)
         x = kept << drop
     value = x * multiplier + (offset if rounding == "floor" else 0)
     floor = value >> shift

@@ -7,6 +7,7 @@ greater of f(a_scale (a - za)) and f(b_scale (b - zb)), or their sum or differen
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -42,6 +43,7 @@ def float32_pairs(
     scale, zero_point = Fraction(scales["y"]), zero_points["y"]
     least, most = output[0] - zero_point, output[1] - zero_point
 
+    @functools.cache  # the results of a minimum are those of few numbers
     def result(value: Fraction) -> int:
         return min(max(round(float32(value / scale)), least), most) + zero_point
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from .float32 import Format, combined_scale, float32
+from .float32 import Format, Split, combined_scale, nearest, shortened, split
 from .package import RefusedError
 
 __all__ = ["float32_products"]
@@ -29,12 +29,15 @@ def float32_products(
     codes = range(operand[0], operand[1] + 1)
     products = [[(a - zero_points["a"]) * (b - zero_points["b"]) for b in codes] for a in codes]
     results = {
-        product: _result(product, Fraction(scale), zero_points["y"], output)
+        product: _result(product, split(Fraction(scale)), zero_points["y"], output)
         for product in {each for row in products for each in row}
     }
     return [[results[product] for product in row] for row in products]
 
 
-def _result(product: int, scale: Fraction, zero_point: int, output: Format) -> int:
-    scaled = float32(float32(Fraction(product)) * scale)
-    return min(max(round(float32(scaled + zero_point)), output[0]), output[1])
+def _result(product: int, scale: Split, zero_point: int, output: Format) -> int:
+    mantissa, exponent = shortened(product, 0)
+    mantissa, exponent = shortened(mantissa * scale[0], exponent + scale[1])
+    unit = min(exponent, 0)
+    total = (mantissa << (exponent - unit)) + (zero_point << -unit)
+    return min(max(nearest(*shortened(total, unit)), output[0]), output[1])

@@ -10,10 +10,12 @@ from __future__ import annotations
 import functools
 from fractions import Fraction
 
-from .float32 import TOO_LARGE, Format, float32
+from .float32 import TOO_LARGE, Format, float32, nearest, shortened, split
 from .package import RefusedError
 
 __all__ = ["float32_sums"]
+
+_TOO_FAR = "the scales are so far apart that float32 does not hold the sum"
 
 
 def float32_sums(
@@ -45,7 +47,9 @@ def _sums(
     codes = range(operand[0], operand[1] + 1)
     inner = [_finite(b * rb + offset) for b in codes]
     products = [a * ra for a in codes]
-    sums = [[_saturated(_finite(product + rest), output) for rest in inner] for product in products]
+    unit = min(split(value)[1] for value in (*inner, *products))  # all are multiples of 2^unit
+    inner_units, product_units = ([_in_units(value, unit) for value in values] for values in (inner, products))
+    sums = [[_sum(product + rest, unit, output) for rest in inner_units] for product in product_units]
     return [list(row) for row in zip(*sums, strict=True)] if exchanged else sums
 
 
@@ -53,9 +57,19 @@ def _finite(value: Fraction) -> Fraction:
     """`value` as a float32."""
     rounded = float32(value)
     if abs(rounded) >= TOO_LARGE:
-        raise RefusedError("the scales are so far apart that float32 does not hold the sum")
+        raise RefusedError(_TOO_FAR)
     return rounded
 
 
-def _saturated(value: Fraction, output: Format) -> int:
-    return min(max(round(value), output[0]), output[1])
+def _in_units(value: Fraction, unit: int) -> int:
+    """`value` / 2^unit, an integer."""
+    mantissa, exponent = split(value)
+    return mantissa << (exponent - unit)
+
+
+def _sum(total: int, unit: int, output: Format) -> int:
+    """total * 2^unit rounded to float32 and then to an integer, saturated."""
+    mantissa, exponent = shortened(total, unit)
+    if abs(mantissa) << max(exponent, 0) >= TOO_LARGE << max(-exponent, 0):
+        raise RefusedError(_TOO_FAR)
+    return min(max(nearest(mantissa, exponent), output[0]), output[1])
