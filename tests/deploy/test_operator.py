@@ -43,6 +43,7 @@ def deployed(call, path: Path, *arguments: object) -> Path:
     return out / "model_hw.onnx"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("net", [autoencoder, ds_cnn, mobilenet])
 @pytest.mark.parametrize("types", ["s8s8", "u8u8"])
 def test_outputs_are_those_of_the_int8_model(net, types, register, call, tmp_path):

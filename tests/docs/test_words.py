@@ -32,6 +32,7 @@ PHRASES = {
 }
 OPENINGS = r"(?:Of|Those|That|What|Whether|As) "
 """A docstring begins with a noun phrase or a verb instead: "The bits of a sum", "True if ...", "Return ..."."""
+ANY = re.compile(rf"\b(?:{'|'.join(PHRASES)})", re.IGNORECASE)
 PAGES = [
     ROOT / "README.md", ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/measurements").glob("*.md")),
@@ -40,6 +41,8 @@ PAGES = [
 
 def found(text: str) -> list[str]:
     joined = re.sub(r"\s+", " ", text)
+    if not ANY.search(joined):
+        return []
     return [f"{match[0]!r}: write {plain!r}" for phrase, plain in PHRASES.items()
             for match in re.finditer(rf"\b{phrase}", joined, re.IGNORECASE)]  # fmt: skip
 

@@ -16,6 +16,7 @@ A = [row + 1 for row in range(CONFIG.rows)]
 B = [3, 5]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("gap", [0, 1, 5, 12])
 def test_nothing_is_left(gap):
     """Both jobs are a column times a row; the first is cleared after its only tile, the second starts `gap` later."""

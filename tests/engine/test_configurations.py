@@ -33,6 +33,8 @@ from systoliq.hw.engine.drain_control import DrainControl
 from systoliq.hw.engine.output_stationary import OutputStationary
 from systoliq.hw.engine.weight_stationary import WeightStationary
 
+from ..support.simulators import icarus_first
+
 SEED, CONFIGURATIONS, JOBS = (int(each) for each in os.environ.get("SYSTOLIQ_SOAK", "1 48 2400").split())
 SIZES = {"a_words": 16, "b_words": 64, "max_columns": 32, "max_rows": 64}
 LONG_DRAINS = [  # rows * interval results of a lane, after a few beats
@@ -71,7 +73,7 @@ def test_long_drains(config, simulator):
 FLOAT8 = {"a": E4M3FN, "b": E5M2, "y": E4M3FN}
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(20)
 @pytest.mark.simulator
 @pytest.mark.parametrize(
     "kind",
@@ -83,6 +85,7 @@ def test_every_set_of_cells(cells, kind):
     check(EngineConfig(rows=2, cols=2, lanes=1, **kind, cells=cells, **SIZES), "verilator", seed=3, jobs=8)
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize("depth", [1, 2])
 def test_sums_that_are_there_before_their_drain_wait(depth):
@@ -100,6 +103,7 @@ def test_no_drain_is_announced_late(cells):
             assert flow.drain_start() >= DrainControl.latency_of(config), config
 
 
+@icarus_first
 def test_chunks_shorter_than_a_row_drains(simulator):
     """The last chunk of K must wait for the results of the tile before, although the first one goes at full rate."""
     config = EngineConfig(rows=3, cols=8, lanes=1, depth=2, dataflow=WEIGHT, **SIZES)

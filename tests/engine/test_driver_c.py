@@ -140,6 +140,7 @@ def shapes(config):
         yield 2, config.a_words // 2 * chunk + more, cols, False
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("driver", ["c++17"], indirect=True)
 @pytest.mark.parametrize("name", ["odd", "weights", "least"])
 def test_check_says_what_the_hardware_says(driver, name):

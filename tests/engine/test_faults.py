@@ -119,7 +119,7 @@ def entries(config, registers):
     return rows + found
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("config", [SMALL, RAGGED, FLOAT8], ids=["small", "ragged", "float8"])
 @pytest.mark.parametrize(
     "case",

@@ -18,6 +18,7 @@ from systoliq.hw.engine.host import Float8Job
 from systoliq.sim.engine import Engine
 
 from ..golden import float8_oracle as oracle
+from ..support.simulators import icarus_first
 
 SIZES = {"a_words": 32, "b_words": 64, "max_columns": 32}
 CONFIGS = {
@@ -88,6 +89,7 @@ def test_equals_rationals(name):
     np.testing.assert_array_equal(y.view(np.uint8), expected)
 
 
+@icarus_first
 def test_padding_of_k_is_no_operand(simulator):
     """Words have anything beyond K, NaN and infinities too: one operand beside a column of infinities stays one."""
     infinity = np.uint8(E5M2.infinity_code)
@@ -149,6 +151,7 @@ def test_rows_and_columns_with_scales_of_their_own():
         np.testing.assert_array_equal(result.y.view(np.uint8), expected.view(np.uint8))
 
 
+@icarus_first
 def test_one_row_whose_columns_all_have_lanes(simulator):
     """On iCE40, operands are broadcast; the sums of one row are then the outputs of the array until the next tile."""
     config = EngineConfig(rows=1, cols=4, lanes=4, cells="ice40", a=E4M3FN, b=E4M3FN, y=E4M3FN, **SIZES)

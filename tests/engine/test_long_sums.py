@@ -20,7 +20,8 @@ def integers(a, b, a_zero_point, b_zero_point):
     return ((sums + 2**31) % 2**32 - 2**31).astype(np.int32)
 
 
-@pytest.mark.parametrize("k", [65535, 65536, 131071])
+@pytest.mark.sampled(99)
+@pytest.mark.parametrize("k", [65536, 65535, 131071])
 def test_sums(k):
     """Random operands, and the greatest ones, whose sums wrap; a zero point for each row and column."""
     hardware = engine()

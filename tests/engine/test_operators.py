@@ -68,6 +68,7 @@ def test_ends_of_shapes(small):
     assert small.matmul_integer(np.array([5], np.int8), np.array([7], np.uint8), np.int8(-1)) == 42
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("y_format", [INT8, UINT8], ids=["int8", "uint8"])
 def test_both_sides_of_every_step(y_format):
     """Accumulators come in by the bias, so that those next to a rounding can be chosen."""

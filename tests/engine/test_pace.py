@@ -149,11 +149,11 @@ def name(each):
 @pytest.mark.parametrize(("config", "simulator"), RUNS, ids=name)
 def test_at_once(simulator, config, pause):
     """In the very first cycle: only what changed of M, K and N is written."""
-    shapes = shapes_of(config, np.random.default_rng(0), 24)
+    shapes = shapes_of(config, np.random.default_rng(0), 12)
     check(config, simulator, shapes, [0] * len(shapes), pause=pause)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.simulator
 @pytest.mark.parametrize(("config", "simulator"), RUNS, ids=name)
 def test_the_same_again(simulator, config):

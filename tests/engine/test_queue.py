@@ -43,6 +43,7 @@ def test_queued_jobs_are_right(config, stalls, simulator):
         np.testing.assert_array_equal(y, golden(job))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("config", [SMALL, LONG, NARROW, WIDE], ids=["small", "long drain", "narrow", "stationary"])
 def test_queue_takes_the_cycles_of_the_model(config):
     """Jobs longer than it takes to write the next one's settings, of which there are two kinds of tables."""

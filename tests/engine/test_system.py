@@ -92,7 +92,7 @@ def random_lists(config, rng, jobs):
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_random_jobs(seed):
     rng = np.random.default_rng(seed)
-    check(system_config(ENGINE, 4), random_lists(ENGINE, rng, 4), ragged=True, stalls=0.4, seed=seed, tables=2)
+    check(system_config(ENGINE, 4), random_lists(ENGINE, rng, 2), ragged=True, stalls=0.4, seed=seed, tables=2)
 
 
 @pytest.mark.simulator

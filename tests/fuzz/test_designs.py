@@ -47,6 +47,7 @@ def test_a_sample(kind: str, seed: int) -> None:
     pytest.fail("20 points were refused")
 
 
+@pytest.mark.slow
 def test_a_design_whose_lines_come_just_in_time_is_right() -> None:
     """A pool behind an upsampling that takes 84 cycles an image instead of 80; it was once called wrong."""
     operators = ["resize", "resize", "maximum"]

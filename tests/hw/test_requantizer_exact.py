@@ -41,6 +41,7 @@ def log_uniform(count: int, low: float, high: float, seed: int):
     return (2.0 ** np.random.default_rng(seed).uniform(low, high, count)).astype(np.float32)
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("output", [INT8, UINT8, IntFormat(4, signed=True)], ids=lambda fmt: fmt.name)
 def test_programmable(output):
     result = run_programmable(log_uniform(400, -32, 4, seed=1), output.min + 3, output).check()
@@ -127,7 +128,7 @@ def steered(scales, bias, zero_point=3):
 SPREAD = [0.3, 0.01, 0.5, 0.0078125, 1 / 3, 0.25, 0.02, 0.07]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize(
     ("scales", "bias"),
     [

@@ -27,6 +27,7 @@ def test_many_words_have_a_register_where_the_cells_do(cells, latency):
     assert Rom.latency_of(FEW + 1, cells) == Rom([0] * (FEW + 1), 8, cells=cells, kind="rom").latency == latency
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("cells", with_models("portable", "ecp5"))
 @pytest.mark.parametrize(("count", "width"), SIZES)
 def test_the_word_at_every_kind_of_address(tmp_path, count, width, cells):

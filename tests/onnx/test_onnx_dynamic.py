@@ -141,6 +141,7 @@ def test_all_that_the_quantizer_writes(options, digits, tmp_path):
         same_bits(real, y)
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize(("layers", "gemm"), [(1, True), (2, False)])
 def test_through_the_verilog(layers, gemm, digits, call, tmp_path):

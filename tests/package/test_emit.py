@@ -37,7 +37,7 @@ PACKAGES = {
     ],
     "array that wraps": ["array", "--rows", "2", "--cols", "2", "--accumulator-bits", "16", "--wrap"],
 }
-LAYERS = {"layer file, tiles": ["--rows", "2", "--cols", "2", "--depth", "4", "--name", "tiny"], "layer file": []}
+LAYERS = {"layer file": [], "layer file, tiles": ["--rows", "2", "--cols", "2", "--depth", "4", "--name", "tiny"]}
 
 
 def run_testbench(directory: Path, folder: Path) -> str:
@@ -102,7 +102,7 @@ INSIDE = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.simulator
 @pytest.mark.parametrize(("net", "value", "said"), EDGE.values(), ids=EDGE)
 def test_the_testbench_finds_a_bug_at_the_edge(net, value, said, call, tmp_path):
@@ -198,6 +198,7 @@ def test_weights_alone_keep_the_presets_scales(call, save, tmp_path):
     assert sidecar["origin"].startswith("b of w.npz; a_scale, ")
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("source", ["resnet8-fc", "array"])
 def test_the_same_bytes_in_every_process(source, tmp_path):
     written = []

@@ -26,7 +26,7 @@ from systoliq.prove.runner import ProofRun, run_one
 QUICK = [prop.name for prop in properties() if prop.quick]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", QUICK)
 def test_property_is_proven(name, tmp_path):
     """In this process: one of its own, which a seeded bug needs, takes longer to start than most proofs."""
@@ -39,7 +39,7 @@ def test_a_property_is_proven_in_a_process_of_its_own():
     assert result.passed, f"{result.verdict.value}\n{result.detail}"
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", QUICK)
 def test_seeded_bug_is_caught(name):
     result = run_one(ProofRun(find(name), seeded=True))
@@ -58,7 +58,7 @@ def test_names_are_unique():
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("prop", properties(), ids=lambda prop: prop.name)
 def test_each_harness_can_be_made(prop):
     """The samples above would let one that has gone out of step with the hardware pass."""

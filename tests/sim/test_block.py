@@ -26,6 +26,7 @@ def designed(request, tmp_path_factory):
     return design, Block.open(folder / "out")
 
 
+@pytest.mark.sampled(4)
 def test_beats_of_a_layer_are_those_of_its_packing(designed):
     design, block = designed
     assert isinstance(block, LayerBlock)

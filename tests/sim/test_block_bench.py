@@ -27,6 +27,7 @@ def run(verilog, top, simulator, folder, test):
     assert results.check().tests == (f"block_bench.{test}", "block_bench.what_is_wrong_is_said")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["int8", "zero points of A", "float8", "not exact"])
 def test_layers(name, simulator, tmp_path):
     fields, hardware = LAYERS[name]
@@ -42,6 +43,7 @@ def test_layers(name, simulator, tmp_path):
     run(design.verilog, "fc", simulator, tmp_path, "layer")
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("cols", [1, 3])
 def test_arrays(cols, simulator, tmp_path):
     design = ArrayDesign(ArrayOptions(rows=2, cols=cols, depth=2, accumulator_bits=20))

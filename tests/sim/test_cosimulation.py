@@ -24,7 +24,7 @@ def on_both(cases):
     return pytest.mark.parametrize(("case", "simulator"), runs, indirect=["simulator"])
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @on_both(CASES)
 def test_layer_equals_golden(case, simulator):
     dense = case.dense()
@@ -78,12 +78,12 @@ BULK = Case(rows=2, cols=4, depth=2, k=9, n=10, b_zero_point=5)
 
 def test_bulk_run_is_the_same_run(simulator):
     dense = BULK.dense()
-    a = BULK.input(301)
+    a = BULK.input(101)
     results = cosimulate_runs(
         dense,
         [
             Run(a=a),
-            Run(a=a, batches=[1, 299, 1]),
+            Run(a=a, batches=[1, 99, 1]),
             Run(a=a, stalls=(0.3, 0.0), seed=1),
             Run(a=a, stalls=(0.0, 0.7), seed=2),
             Run(a=a, stalls=(0.5, 0.5), seed=3),

@@ -15,6 +15,8 @@ from systoliq.golden.float8_requantization import Float8Requantization
 from systoliq.hw import ArrayConfig, BareArray, Dense
 from systoliq.sim.cosimulation import Run, cosimulate, cosimulate_array
 
+from ..support.simulators import icarus_first
+
 PAIRS = list(itertools.product(FLOAT8, FLOAT8))
 FEW = [(E4M3FN, E5M2), (E5M2, E5M2FNUZ), (E4M3FNUZ, E4M3FN)]
 
@@ -70,6 +72,7 @@ def test_layer_of_every_pair_of_formats(a, b):
     check(cosimulate(dense, Run(a=operands, stalls=(0.3, 0.3), bulk=True), simulator="icarus"), dense, operands)
 
 
+@icarus_first
 def test_layer_with_infinite_weights_pauses_and_a_reset(simulator):
     dense = dense_of(E5M2, E5M2, E5M2, k=5, n=4, odd=0.1, depth=2, rows=3, cells="ecp5")
     operands = rows(dense, 60, odd=0.02)

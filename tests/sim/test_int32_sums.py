@@ -21,6 +21,7 @@ def dense_of(layer, **fields):
     return Dense(layer, Unscaled(), ArrayConfig(**{"rows": 2, "cols": 4, "depth": 2, **fields}))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("zero_point", ZERO_POINTS.values(), ids=ZERO_POINTS)
 def test_sums_are_matmul_integer(zero_point, simulator):
     layer = MatMulLayer(b=B, a_zero_point=np.uint8(99), b_zero_point=zero_point)

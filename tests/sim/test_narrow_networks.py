@@ -17,7 +17,7 @@ from ..hw.network import small_networks as small
 from ..hw.network import stage_bench as bench
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("simulator", ["icarus"], indirect=True)
 @pytest.mark.parametrize("seed", range(6))
 def test_every_tensor_is_right(seed, simulator):

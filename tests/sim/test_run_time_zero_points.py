@@ -32,6 +32,7 @@ def operands(m, k, a_type):
     return a, zero_points
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("a_type", "b_zero_point"), CASES.values(), ids=CASES)
 def test_every_row_has_its_own(a_type, b_zero_point, simulator):
     dense = dense_of(B, a_type, b_zero_point)
@@ -42,6 +43,7 @@ def test_every_row_has_its_own(a_type, b_zero_point, simulator):
     np.testing.assert_array_equal(result.y, matmul_integer(a, B, zero_points, b_zero_point), strict=True)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.simulator
 @pytest.mark.parametrize(
     ("rows", "cols", "depth", "cells"),

@@ -376,6 +376,7 @@ PAIRS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.simulator
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
 @pytest.mark.parametrize(("depth", "a", "b", "bits"), PAIRS)
@@ -487,7 +488,7 @@ RUNS = [("icarus", *shape) for shape in SHAPES] + [("verilator", *SHAPES[0]), ("
 class TestCosimulation:
     pytestmark = needs_icarus
 
-    @pytest.mark.sampled(2)
+    @pytest.mark.sampled(5)
     @pytest.mark.parametrize(("simulator", "cells", "rows", "cols", "depth"), RUNS)
     @pytest.mark.parametrize("source", ["layer", "array"])
     def test_with_pauses(

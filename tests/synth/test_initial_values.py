@@ -33,6 +33,7 @@ def registers(folder: Path) -> list[dict[str, Any]]:
     return [cell["connections"] for cell in top_of(folder)["cells"].values() if is_register(cell["type"])]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", ["ecp5-25k", "ice40-up5k", "gowin-gw1nr9", "nexus-40k"])
 def test_a_register_of_a_constant_is_that_constant(target: str) -> None:
     assert len(registers(synthesized(DELAYED.format(name="delayed"), "delayed", open_target(target)))) == 1

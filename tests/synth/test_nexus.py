@@ -23,7 +23,7 @@ PLACERS = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("simulator", ["icarus", pytest.param("verilator", marks=pytest.mark.slow)], indirect=True)
 @pytest.mark.parametrize(
     ("family", "cells"),

@@ -52,6 +52,7 @@ def test_the_options_are_those_of_the_quantizer():
     assert {options.get("types", "s8s8") for options in OPTIONS.values()} <= set(TYPES)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_integers_are_onnxruntimes(name, read):
     path, reading, x = read(name, "s8s8 by channel")

@@ -49,6 +49,7 @@ def run(layer, a):
     return result.y
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.simulator
 @pytest.mark.parametrize("types", mixes(3), ids=named)
 def test_every_mix_of_integers(types):

@@ -17,6 +17,7 @@ def word(data, last, bus):
     return {"data": int.from_bytes(data.ljust(bus, b"\0"), "little"), "end": len(data) - 1, "last": last, "mark": mark}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("bus", BUS_BYTES)
 @pytest.mark.parametrize("chance", [1, 0.5])
 def test_a_unit_reads_tables_and_then_words(bus, chance):

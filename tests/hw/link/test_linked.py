@@ -14,6 +14,7 @@ from .line import DIVISOR, Summing, hear, talk
 IDENTITY = bytes([VERSION]) + b"someones"
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("seed", range(4))
 def test_requests_are_answered_and_faults_are_named(seed):
     rng = random.Random(seed)

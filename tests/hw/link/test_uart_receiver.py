@@ -48,6 +48,7 @@ def test_bytes_come_whole(divisor):
     assert found == [(byte, 0) for byte in sent]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("divisor", "sender"), [(100, 96), (100, 104), (32, 31), (32, 33)])
 def test_a_sender_may_be_four_percent_off(divisor, sender):
     rng = random.Random(divisor)

@@ -12,6 +12,7 @@ from ..bench import send, simulate
 from .line import hear
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("divisor", [4, 5, 16, 104])
 @pytest.mark.parametrize("chance", [1.0, 0.02])
 def test_bytes_are_heard(divisor, chance):

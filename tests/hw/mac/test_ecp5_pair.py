@@ -53,7 +53,7 @@ def test_overlapping_operands(tmp_path, cells):
     check_macs(depths, cells=cells, folder=tmp_path)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("cells", with_models("ecp5-pair"))
 @pytest.mark.parametrize(("a", "b"), BYTES)
 def test_bytes(tmp_path, cells, a, b):

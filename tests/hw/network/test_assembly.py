@@ -55,7 +55,7 @@ def test_rate_between_widths_that_do_not_divide_each_other():
     assert gaps == [assembly.image_cycles] * 3 == [60] * 3
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", small.NETWORKS)
 def test_verilog_of_each(name):
     """Blocks of one name are one module."""

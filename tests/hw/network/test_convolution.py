@@ -32,7 +32,7 @@ def test_corners(corner):
         bench.check_stage(node, bench.random_choice(node, rng), rng, comes=comes, goes=goes)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("b_points", ["none", "one", "any"])
 def test_parallelism(b_points):
     """Ragged columns among them: 6 output channels, 4 or 5 at a time."""

@@ -47,6 +47,7 @@ def beats(data, lanes):
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("pace", bench.PACES, ids=str)
 @pytest.mark.parametrize("name", BLOCKS)
 def test_blocks(name, pace):

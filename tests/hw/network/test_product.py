@@ -66,6 +66,7 @@ def test_rows_wait_for_the_whole_matrix_of_their_block():
     assert operator.image_cycles(Parallelism()) == 30
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize(("depth", "products"), [(2, 12), (6, 12), (3, 3)])
 def test_several_products_a_cycle(depth, products):
     """Results do not depend on the products a cycle; the plan counts them, and waits for elements one by one."""

@@ -22,7 +22,7 @@ def test_reset_in_the_middle(make):
     bench.check_reset(node, bench.random_choice(node, rng), rng)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("pace", bench.PACES, ids=str)
 @pytest.mark.parametrize("make", bench.NODES, ids=lambda make: make.__name__)
 @pytest.mark.parametrize("seed", SEEDS)

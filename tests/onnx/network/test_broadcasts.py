@@ -23,6 +23,7 @@ def of(shape):
     return f"int8[{', '.join(map(str, shape))}]"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("operator", ["Add", "Mul", "Sub"])
 @pytest.mark.parametrize("small", SHAPES, ids=str)
 def test_repeated(small, operator, tmp_path):

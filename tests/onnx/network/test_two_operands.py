@@ -82,6 +82,7 @@ def test_heads_of_attention(body, tmp_path):
     ]
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize("body", [HEADS, ROWS_FIRST], ids=["batch first", "rows first"])
 def test_heads_of_attention_in_verilog(body, tmp_path):

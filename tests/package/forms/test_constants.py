@@ -53,6 +53,7 @@ def said_by(constants):
             yield [name, value if isinstance(value, str) else float(value)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("compiler", ["gcc", "g++"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_both_say_the_same(kind, compiler, tmp_path):

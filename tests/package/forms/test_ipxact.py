@@ -34,6 +34,7 @@ def texts(root, path):
     return [each.text for each in root.iterfind(path.replace("/", f"/{IPXACT}").replace(f"./{IPXACT}/", "./"))]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("cells", ["portable", "ecp5"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_is_valid_and_agrees_with_the_sidecar(kind, cells, schema, tmp_path):

@@ -37,7 +37,7 @@ def put(folder, name: str, verilog: str | None = None):
     return testbenches.put(folder, files(name), verilog)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.simulator
 @pytest.mark.parametrize("name", CONFIGS)
 def test_its_first_phase_passes_under_icarus(name, tmp_path):
@@ -151,7 +151,7 @@ def test_it_finds_a_fault_inside(fault, tmp_path):
     assert re.match(r"FAIL: .*: expected", output), output
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.simulator
 @pytest.mark.parametrize("module", UNRESET)
 def test_it_finds_registers_without_reset(module, tmp_path):
@@ -159,7 +159,7 @@ def test_it_finds_registers_without_reset(module, tmp_path):
     assert output.startswith("FAIL: "), output
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(9)
 @pytest.mark.simulator
 @pytest.mark.parametrize("fault", CONTROL)
 def test_it_finds_a_fault_of_control(fault, tmp_path):
