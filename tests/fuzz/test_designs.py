@@ -29,7 +29,7 @@ pytestmark = pytest.mark.simulator
 @pytest.mark.parametrize(
     ("kind", "seed"),
     [
-        ("layer", 1),
+        ("layer", 8),
         ("array", 3),
         pytest.param("engine", 4, marks=pytest.mark.slow),
         pytest.param("network", 5, marks=pytest.mark.slow),

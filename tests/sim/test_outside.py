@@ -118,7 +118,9 @@ FAULTS = {
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize("fault", [None, *FAULTS])
+@pytest.mark.parametrize(
+    "fault", [None, *(pytest.param(each, marks=[pytest.mark.slow] * (each is not valid_falls)) for each in FAULTS)]
+)
 def test_inside_their_design(fault, tmp_path, blocks):
     theirs, blocks = copied(tmp_path, blocks)
     check(theirs, blocks, "icarus", Path(sys.executable), fault)

@@ -37,7 +37,7 @@ def put(folder, name: str, verilog: str | None = None):
     return testbenches.put(folder, files(name), verilog)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(7)
 @pytest.mark.simulator
 @pytest.mark.parametrize("name", CONFIGS)
 def test_its_first_phase_passes_under_icarus(name, tmp_path):
