@@ -31,6 +31,7 @@ def path(tmp_path):
     return write(tmp_path / "m.onnx", LAYER, rows="6")
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize(("command", "key"), [("simulate", "a"), ("run", "xq")])
 def test_accuracy(command, key, call, path, rows, save, tmp_path):

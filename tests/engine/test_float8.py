@@ -43,6 +43,7 @@ def golden_or_error(inputs):
 
 @pytest.mark.sampled(99)
 @pytest.mark.parametrize("name", CONFIGS)
+@icarus_first
 def test_random_operations(simulator, name):
     """Batches, vectors, scales of all kinds per row and per column; every second operation with stalls."""
     config, rng = CONFIGS[name], np.random.default_rng(3)
@@ -125,6 +126,7 @@ def test_sums_of_65535_products():
 
 @pytest.mark.sampled(99)
 @pytest.mark.parametrize("name", ["e4m3fn-e5m2", "e4m3fnuz"])
+@icarus_first
 def test_without_initial_values(simulator, name):
     config, rng = CONFIGS[name], np.random.default_rng(3)
     jobs = [random_float8_job(config, rng, *shape) for shape in SHAPES]

@@ -23,6 +23,8 @@ from systoliq.signoff.power_up import without_initial_values
 from systoliq.sim.cosimulation import Run, cosimulate_array, cosimulate_runs, dense_verilog
 from systoliq.sim.engine import Engine
 
+from ..support.simulators import icarus_first
+
 SIZES = {"a_words": 32, "b_words": 64, "max_columns": 32, "max_rows": 16}
 ENGINES = [
     EngineConfig(rows=3, cols=4, depth=2, lanes=2, **SIZES),
@@ -50,6 +52,7 @@ def dense():
     return Dense(layer, requantization, ArrayConfig(rows=2, cols=4, depth=2))
 
 
+@icarus_first
 def test_layer(simulator):
     a = values(np.random.default_rng(1), np.int8, (11, 9))
     runs = [
@@ -69,6 +72,7 @@ def test_layer(simulator):
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("cells", ["portable", "ice40"])
+@icarus_first
 def test_array(simulator, cells):
     config = ArrayConfig(rows=3, cols=4, depth=2, cells=cells)
     array = BareArray(config)
@@ -84,6 +88,7 @@ def test_array(simulator, cells):
 
 @pytest.mark.sampled(99)
 @pytest.mark.parametrize("config", ENGINES, ids=lambda each: f"{each.rows}x{each.cols}x{each.depth}-{each.dataflow}")
+@icarus_first
 def test_engine(simulator, config):
     rng = np.random.default_rng(3)
     jobs = [random_job(config, rng, *shape) for shape in SHAPES]

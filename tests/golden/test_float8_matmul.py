@@ -26,7 +26,7 @@ def zero(name, zero_point=0):
     return np.array(zero_point if name in oracle.INTEGERS else 0).astype(oracle.dtype(name))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(("a_type", "b_type"), PAIRS)
 def test_every_product(a_type, b_type):
     """256 x 256 products, to the four formats and int8, at scales that make ties, carries and subnormals."""

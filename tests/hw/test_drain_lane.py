@@ -45,6 +45,7 @@ def lane_of(schedule, index, *, rounding, residuals, rng, cells="portable"):
     return lane, tiles, requantization
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("k", "n", "rows", "cols"),
     [(4, 1, 1, 1), (4, 3, 2, 4), (16, 9, 3, 4), (2, 8, 5, 4), (6, 5, 1, 6), (17, 17, 1, 17), (80, 25, 2, 33)],

@@ -42,6 +42,7 @@ def values(bits, shifts, rng):
         yield max(min(value, (1 << bits - 1) - 1), -(1 << bits - 1)), shift
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("rounding", Rounding)
 @pytest.mark.parametrize("pipelined", [True, False])
 @pytest.mark.parametrize(

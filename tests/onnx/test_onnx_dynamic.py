@@ -112,6 +112,7 @@ def same_bits(found: np.ndarray, right: np.ndarray) -> None:
     np.testing.assert_array_equal(found.view(f"u{found.dtype.itemsize}"), right.view(f"u{right.dtype.itemsize}"))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: "-".join(map(str, options.values())))
 def test_all_that_the_quantizer_writes(options, digits, tmp_path):
     """Integers, scales and sums of every layer are those inside onnxruntime; results those of its fused graph."""

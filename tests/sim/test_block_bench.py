@@ -16,6 +16,8 @@ from systoliq.sim import Block, SimulatorWarning, build
 from systoliq.sim.engine import Engine
 from systoliq.sim.engine_exchange import leave_work
 
+from ..support.simulators import icarus_first
+
 HERE = Path(__file__).resolve().parent
 
 
@@ -45,6 +47,7 @@ def test_layers(name, simulator, tmp_path):
 
 @pytest.mark.sampled(99)
 @pytest.mark.parametrize("cols", [1, 3])
+@icarus_first
 def test_arrays(cols, simulator, tmp_path):
     design = ArrayDesign(ArrayOptions(rows=2, cols=cols, depth=2, accumulator_bits=20))
     write_package(design, tmp_path / "array")
@@ -58,6 +61,7 @@ def test_arrays(cols, simulator, tmp_path):
     run(design.verilog, design.name, simulator, tmp_path, "array")
 
 
+@icarus_first
 def test_streams_of_an_engine(simulator, tmp_path):
     config = EngineConfig(rows=2, cols=2, lanes=2)
     engine = Engine(config, simulator=simulator)

@@ -16,6 +16,7 @@ from systoliq.hw import ArrayConfig, BareArray, Dense
 from systoliq.sim.cosimulation import Run, cosimulate, cosimulate_array
 
 from ..golden import float8_oracle as oracle
+from ..support.simulators import icarus_first
 
 INTEGERS = {INT8, UINT8}
 MIXES = [
@@ -88,6 +89,7 @@ def test_layer_of_every_mix(mix):
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("mix", [(UINT8, E5M2, INT8), (E5M2, INT8, E4M3FN)], ids=lambda mix: "-".join(map(str, mix)))
+@icarus_first
 def test_pauses_and_a_reset(mix, simulator):
     rng = np.random.default_rng(9)
     dense = dense_of(mix, rng, k=5, n=4, odd=0.05, rows=3, cols=2, depth=2, cells="ecp5")

@@ -9,6 +9,8 @@ from systoliq.golden import INT32, IntFormat, MatMulLayer, Unscaled, matmul_inte
 from systoliq.hw import ArrayConfig, Dense
 from systoliq.sim.cosimulation import Run, cosimulate
 
+from ..support.simulators import icarus_first
+
 RNG = np.random.default_rng(5)
 B = RNG.integers(-100, 101, (7, 5)).astype(np.int8)
 ZERO_POINTS = {
@@ -23,6 +25,7 @@ def dense_of(layer, **fields):
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("zero_point", ZERO_POINTS.values(), ids=ZERO_POINTS)
+@icarus_first
 def test_sums_are_matmul_integer(zero_point, simulator):
     layer = MatMulLayer(b=B, a_zero_point=np.uint8(99), b_zero_point=zero_point)
     dense = dense_of(layer)

@@ -13,6 +13,7 @@ from systoliq.sim.process import SimulationError
 from systoliq.sim.runner import build
 
 from ..package.big import K, big_layer
+from ..support.simulators import icarus_first
 
 
 def dense(layer):
@@ -25,6 +26,7 @@ def a():
     return np.random.default_rng(1).integers(0, 256, (6, K)).astype(np.uint8)
 
 
+@icarus_first
 def test_a_big_layer_equals_the_float32_formula(a, simulator, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     layer = big_layer()

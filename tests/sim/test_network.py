@@ -99,7 +99,7 @@ FIRST = re.compile(
 )
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_fault_is_found_and_located(fault, icarus):
     tensor, *where = FAULTS[fault]

@@ -9,6 +9,8 @@ from systoliq.golden import IntFormat, MatMulLayer, Unscaled, matmul_integer
 from systoliq.hw import ArrayConfig, Dense
 from systoliq.sim.cosimulation import Run, cosimulate
 
+from ..support.simulators import icarus_first
+
 RNG = np.random.default_rng(11)
 B = RNG.integers(-100, 101, (7, 5)).astype(np.int8)
 CASES = {
@@ -34,6 +36,7 @@ def operands(m, k, a_type):
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(("a_type", "b_zero_point"), CASES.values(), ids=CASES)
+@icarus_first
 def test_every_row_has_its_own(a_type, b_zero_point, simulator):
     dense = dense_of(B, a_type, b_zero_point)
     assert dense.folding.needs_row_sums == bool(b_zero_point.ndim)

@@ -43,6 +43,7 @@ def runs_of(rng, bus, count):
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("bus", BUS_BYTES)
 @pytest.mark.parametrize(
     "chances", [(1.0, 1.0, 1.0), (0.5, 1.0, 1.0), (1.0, 0.5, 1.0), (1.0, 1.0, 0.4), (0.6, 0.6, 0.6)]

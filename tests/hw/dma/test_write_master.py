@@ -56,6 +56,7 @@ async def at_rest(ctx, block, ram):
         await ctx.tick()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("bus", BUS_BYTES)
 @pytest.mark.parametrize("chances", [(1, 1, 1), (0.5, 1, 1), (1, 0.5, 1), (1, 1, 0.4), (0.6, 0.6, 0.6)])
 def test_runs_into_memory(bus, chances):
@@ -85,6 +86,7 @@ def test_runs_into_memory(bus, chances):
     assert ram.contents == expected
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ahead", [1, 2, 1000])
 @pytest.mark.parametrize(("size", "place", "least"), [(4096, 0, 0.95), (16, 0, 0.95), (4096, 5, 0.95)])
 def test_nearly_all_of_the_bus_is_used(size, place, least, ahead):

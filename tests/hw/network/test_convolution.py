@@ -22,7 +22,7 @@ def built(node, *, cols=1, depth=1, rows=1, windows=None):
     return Convolution(windows or operator_of(node).windows, dense, padding=0, kind="conv")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("corner", bench.CORNERS)
 def test_corners(corner):
     image, window = bench.CORNERS[corner]

@@ -40,7 +40,7 @@ CASES = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("comes", "goes"), [(1.0, 1.0), (0.4, 1.0), (1.0, 0.2), (0.6, 0.7)])
 @pytest.mark.parametrize(("k", "n", "lanes", "requantizers", "fields"), CASES)
 def test_equals_golden(k, n, lanes, requantizers, fields, comes, goes):

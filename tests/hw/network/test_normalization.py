@@ -23,6 +23,7 @@ def rows_of(form, length):
     return np.concatenate([np.full((1, length), form.max), alone, halves[np.newaxis], near]).astype(form.dtype)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("length", "form", "scale"),
     [(2, INT8, 0.03), (3, UINT8, 0.03), (16, INT8, 0.03), (16, INT8, 20.0), (33, UINT8, 0.03)],

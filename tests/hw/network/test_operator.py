@@ -63,7 +63,7 @@ def drawn(make, seed, *, most=400):
             return node, parallelism
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 25))])
 @pytest.mark.parametrize("make", bench.NODES, ids=lambda make: make.__name__)
 def test_images_leave_at_the_rate(make, seed):
@@ -71,6 +71,7 @@ def test_images_leave_at_the_rate(make, seed):
     assert gaps(node, parallelism)[-3:] == [operator_of(node).image_cycles(parallelism)] * 3
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("image", "window"),
     [

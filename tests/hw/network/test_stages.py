@@ -15,6 +15,7 @@ from . import stage_bench as bench
 SEEDS = range(3)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("make", bench.NODES, ids=lambda make: make.__name__)
 def test_reset_in_the_middle(make):
     rng = random.Random(f"reset {make.__name__}")

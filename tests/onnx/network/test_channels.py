@@ -59,7 +59,7 @@ def model(tmp_path, body, kind, rank, held):
     return write(tmp_path / "model.onnx", text, held, opset=15)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("kind", ["uint8", "int8"])
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_by_channel(body, kind, tmp_path):

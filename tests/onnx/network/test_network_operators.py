@@ -133,6 +133,7 @@ def order_matters(rng) -> tuple[dict[str, Any], np.ndarray, np.ndarray]:
             return given, a[0, places], b[0, places]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("constant", ["a", "b"])
 @pytest.mark.parametrize(("shape", "other"), SHAPES, ids=str)
 def test_which_operand_of_an_add_comes_first(shape, other, constant, tmp_path):
@@ -186,7 +187,7 @@ FUNCTION_BODIES = {name: between(inside, "a") for name, inside in FUNCTIONS.item
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", FUNCTION_BODIES)
 def test_functions_of_every_integer(name, kind, tmp_path):

@@ -52,6 +52,7 @@ def test_quantized_networks(name, form, types, per_channel, opset, tmp_path):
     compare(path, name, images(net.shape, 20, 9))
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("form", "types", "per_channel"), [("QDQ", "s8s8", True), ("QOperator", "u8s8", False)])
 @pytest.mark.parametrize("name", TINY)
 def test_networks_of_full_size(name, form, types, per_channel, tmp_path):

@@ -75,6 +75,7 @@ def test_a_fault_fails_the_run(tmp_path):
     assert run_target(folder, "sim", name, tmp_path).returncode != 0
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("cells", ["portable", "ecp5"])
 def test_lint(cells, tmp_path):
     name, folder = written("layer", tmp_path, cells)

@@ -61,6 +61,7 @@ def test_it_is_valid_and_agrees_with_the_sidecar(kind, cells, schema, tmp_path):
     assert set(files) == {path.name for path in folder.iterdir() if path.suffix in (".v", ".mem")}
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("lanes", [2, 3])
 def test_registers_lie_where_they_are(lanes, schema, tmp_path):
     """Of tables the first and the last word, as the driver addresses them."""

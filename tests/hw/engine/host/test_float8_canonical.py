@@ -19,6 +19,7 @@ def product(a, b, scale, a_format, b_format, y_format):
     return qlinear_matmul(*inputs).view(np.uint8)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("a_format", "b_format"), [*itertools.product(FLOAT8, FLOAT8)], ids=str)
 def test_results_are_golden_s(a_format, b_format):
     """Every code of b meets every code of a, alone and in sums, at odd scales."""
