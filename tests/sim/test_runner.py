@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import concurrent.futures
+import os
 import re
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
 import pytest
 
-from systoliq.sim import SimulationError, SimulatorWarning, ToolError, build, tools, verilator
+from systoliq.sim import SimulationError, SimulatorWarning, ToolError, build, simulation, tools, verilator
 from systoliq.sim import process as process_module
 from systoliq.sim.__main__ import main as check_tools
 from systoliq.sim.ports import port_names
@@ -79,6 +82,17 @@ def test_a_crash_shows_the_end_of_the_log(counter, tmp_path):
 def test_a_run_that_never_ends_is_ended(counter, tmp_path):
     with pytest.raises(SimulationError, match="took more than 2 s"):
         run(counter, directory=tmp_path, testcase="never_ends", env=NAMED, timeout=2)
+
+
+@pytest.mark.parametrize(("bench", "loaded"), [("systoliq.sim.dense_bench", False), ("mine_bench", True)])
+def test_benches_of_ours_run_without_pytest(bench, loaded, tmp_path):
+    """A quarter of the CPU time of a short simulation; a test module of someone else has it."""
+    path = os.pathsep.join(map(str, [*simulation._before(bench, [tmp_path]), *sys.path]))
+    code = "import cocotb.regression, sys; print('_pytest.fixtures' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == [str(loaded)]
 
 
 def test_a_missing_test_module_is_named(counter, tmp_path):

@@ -32,6 +32,8 @@ MEMORIES = "memories"
 
 SimulatorName = Literal["verilator", "icarus"]
 
+_WITHOUT_PYTEST = Path(__file__).parent / "without_pytest"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Simulation:
@@ -167,7 +169,7 @@ def _environment(
         "TOPLEVEL_LANG": "verilog",
         "GPI_USERS": f"{libpython};{cocotb_tools.config.pygpi_entry_point()}",
         "PYGPI_PYTHON_BIN": sys.executable,
-        "PYTHONPATH": os.pathsep.join([*(str(folder.absolute()) for folder in folders), *_import_path()]),
+        "PYTHONPATH": os.pathsep.join([*map(str, _before(test_module, folders)), *_import_path()]),
     }
     variables.setdefault("COCOTB_ANSI_OUTPUT", "0")  # the log is a file
     variables.setdefault("COCOTB_REWRITE_ASSERTION_FILES", _rewritten(test_module))
@@ -176,12 +178,21 @@ def _environment(
     return variables
 
 
+def _before(test_module: str, folders: Sequence[Path]) -> list[Path]:
+    """The folders that the simulator looks in first; for our benches the one with a stand-in for pytest."""
+    return [_WITHOUT_PYTEST] if _is_ours(test_module) else [folder.absolute() for folder in folders]
+
+
+def _is_ours(test_module: str) -> bool:
+    return test_module.startswith("systoliq.")
+
+
 def _rewritten(test_module: str) -> str:
     """The files whose asserts pytest rewrites: a test module's own, and none for our benches.
 
     Without a word cocotb has it rewrite every module that the simulator imports, numpy's too: two seconds of each run.
     """
-    return "" if test_module.startswith("systoliq.") else f"{test_module.rpartition('.')[2]}.py"
+    return "" if _is_ours(test_module) else f"{test_module.rpartition('.')[2]}.py"
 
 
 def _filter(testcase: str | Sequence[str] | None) -> dict[str, str]:
