@@ -298,6 +298,7 @@ TESTED_ELSEWHERE = {
     "dma/list_cycles.py": "tests/engine/test_list_cycles.py compares it with RTL",
     "dma/job_cycles.py": "tests/engine/test_list_cycles.py, likewise",
     "dma/dma_engine.py": "tests/engine/test_dma_engine.py runs it",
+    "dma/normalized_rows.py": "tests/engine/test_rows.py normalizes rows",
     "dma/row_buffer.py": "tests/engine/test_rows.py reads rows through it",
     "dma/row_operations.py": "tests/engine/test_rows.py plays them",
     "dma/row_unit.py": "tests/engine/test_rows.py runs it",

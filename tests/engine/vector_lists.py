@@ -8,10 +8,11 @@ import functools
 import numpy as np
 
 from systoliq.golden.formats import INT8, UINT8
+from systoliq.golden.network import LayerNormalization, Tensor
 from systoliq.golden.network.sum_tables import SumTables
 from systoliq.hw.dma.list_player import Opcode
 from systoliq.hw.dma.registers import BASE, dma_registers
-from systoliq.hw.dma.row_operations import SoftmaxOperation
+from systoliq.hw.dma.row_operations import NormalizationOperation, RowOperation, SoftmaxOperation
 from systoliq.hw.dma.vector_commands import VectorOperation, VectorPlacement, vector_commands
 from systoliq.hw.engine import EngineConfig
 from systoliq.sim.engine.dma_engine import SimulatedDmaEngine
@@ -45,7 +46,28 @@ def random_operation(rng):
 
 def random_rows(rng):
     """An operation on rows."""
-    return random_softmax(rng)
+    return random_softmax(rng) if rng.random() < 0.5 else random_normalization(rng)
+
+
+def random_normalization(rng):
+    """Rows of any length that the engine takes, of any scales, gains and shifts."""
+    x_form, y_form = (UINT8 if rng.random() < 0.5 else INT8 for _ in range(2))
+    length = int(rng.choice([2, 3, CONFIG.row_length, rng.integers(2, CONFIG.row_length)]))
+    x, y = (
+        Tensor(
+            name=name, shape=(1, length), format=form, scale=np.float32(10.0 ** rng.uniform(-4, 1)),
+            zero_point=int(rng.choice([form.min, form.max, rng.integers(form.min, form.max + 1)])),
+        )
+        for name, form in (("x", x_form), ("y", y_form))
+    )  # fmt: skip
+    gain, shift = (rng.normal(middle, size, length).astype(np.float32) for middle, size in ((1, 0.5), (0, 0.3)))
+    most = max(np.abs(gain).max(), np.abs(shift).max()) / float(y.scale)
+    if most > 8000:
+        y = y.replace(scale=np.float32(y.scale * most / 8000))
+    node = LayerNormalization(
+        name="n", inputs=(x,), output=y, epsilon=np.float32(10.0 ** rng.uniform(-12, -2)), gain=gain, shift=shift
+    )
+    return NormalizationOperation(node=node)
 
 
 def random_tables(rng):
@@ -68,8 +90,8 @@ def random_tables(rng):
 
 def expected(operation, a, b):
     """Y by exact fractions, of bytes; of rows by golden."""
-    if isinstance(operation, SoftmaxOperation):
-        form = operation.node.output.format
+    if isinstance(operation, RowOperation):
+        form = operation.node.inputs[0].format
         return operation.apply(a.view(form.dtype)).view(np.uint8)
     tables = operation.tables
     codes = [x.view(operation.operand.dtype).astype(int) - operation.operand.min for x in (a, b)]
@@ -86,7 +108,7 @@ def operations_of(image, rng, count, bus_bytes, *, ragged=True, draw=random_oper
     for _ in range(count):
         operation = found[-1][0] if found and rng.random() < 0.3 else draw(rng)
         rows = int(rng.choice([1, 1, 2, rng.integers(1, 12)]))
-        rowwise = isinstance(operation, SoftmaxOperation)
+        rowwise = isinstance(operation, RowOperation)
         size = int(rng.choice([1, bus_bytes, rng.integers(1, 70), rng.integers(1, 400)]))
         size = operation.length if rowwise else size
         a, b = (rng.integers(0, 256, (rows, size)).astype(np.uint8) for _ in range(2))

@@ -230,7 +230,8 @@ ENGINE_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--row-length",
         type=int,
         metavar="N",
-        help="engine with --vector: add softmax of rows of up to N elements, a power of two.  [0: none]",
+        help="engine with --vector: add softmax and layer normalization of rows of up to N elements, a power of two.  "
+        "[0: none]",
     ),
 )
 

@@ -50,7 +50,8 @@ class EngineOptions(ArraySize):
     vector
         True adds a vector unit, which requires `bus`.
     row_length
-        adds softmax of rows to the vector unit: the largest number of elements of a row, a power of two.
+        adds softmax and layer normalization of rows to the vector unit: the largest number of elements of a row, a
+        power of two.
     part
         part to build for, as a `Target` or by name, such as "ecp5-85k". Without sizes of the array, and with the cells
         of the part, the engine is the `largest` that fits.

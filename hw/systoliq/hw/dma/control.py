@@ -12,18 +12,20 @@ from ..engine.axi_lite import AxiLite, axi_lite
 from ..engine.registers import Register
 from ..hierarchy import place
 from .map_walk import COUNTS, MapSettings
+from .normalized_rows import NormalizationCommand
 from .registers import (
     DMA_REGISTERS,
     LIST_ENDS,
     MAP_REGISTERS,
     OPERANDS,
     ROW_REGISTERS,
+    SOFTMAX_REGISTER,
     VECTOR_REGISTERS,
     WALK_REGISTERS,
     WALK_WORDS,
     dma_registers,
 )
-from .row_unit import SOFTMAX_TABLE_BYTES
+from .row_unit import RECORD_BYTES, SOFTMAX_TABLE_BYTES
 from .runs import EXTENT_BITS, WalkSettings
 from .softmax_rows import SoftmaxCommand
 from .vector_unit import TABLE_BYTES, VectorCommand
@@ -65,6 +67,7 @@ class Control(wiring.Component):
         vector = {"vector_start": Out(1), "vector": Out(VectorCommand), "vector_busy": In(1)} if has_vector else {}
         if row_length:
             vector |= {"rows_start": Out(1), "softmax": Out(SoftmaxCommand), "last_place": Out(range(row_length))}
+            vector |= {"normalization": Out(NormalizationCommand), "normalizes": Out(1)}
         status = {field.name: In(field.bits) for field in _OF_STATUS.fields if field.name not in _OWN}
         walks = {name: Out(WalkSettings) for name in OPERANDS}
         starts = {f"{name}_start": Out(1) for name in OPERANDS} | {f"{name}_walks": In(1) for name in OPERANDS}
@@ -145,27 +148,31 @@ class Control(wiring.Component):
 
     def _rows(self, m: Module, kept: dict[str, dict[str, Signal]], written: dict[str, Signal]) -> None:
         """A command for rows starts its walks at once; the extent of B's is that of the command's records."""
-        start, command = Signal(name="starts_rows"), kept["SOFTMAX"]
+        start, loads, ends = Signal(name="starts_rows"), Signal(name="loads_rows"), RECORD_BYTES - 1
         extent = kept["A_LAST_EXTENT"]["last_extent"]
+        for register in ROW_REGISTERS:
+            of = self.softmax if register is SOFTMAX_REGISTER else self.normalization
+            m.d.comb += [getattr(of, name).eq(signal) for name, signal in kept[register.name].items()]
         m.d.comb += [
             self.rows_start.eq(start),
-            *(getattr(self.softmax, name).eq(command[name]) for name in command),
             self.last_place.eq(extent),
+            loads.eq(self.softmax.load & ~self.normalizes),
         ]
-        m.d.sync += start.eq(written["SOFTMAX"])
-        with m.If(written["SOFTMAX"]):
-            m.d.sync += self.maps.eq(0)
-        loads = self.softmax.load
+        begins = written["SOFTMAX"] | written["NORMALIZATION"]
+        m.d.sync += start.eq(begins)
+        with m.If(begins):
+            m.d.sync += [self.maps.eq(0), self.normalizes.eq(written["NORMALIZATION"])]
         with m.If(start):
             for name in OPERANDS:
                 settings = getattr(self, name)
                 m.d.comb += [settings.rows.eq(kept["A_ROWS"]["rows"]), settings.steps.eq(1)]
                 m.d.comb += settings.last_extent.eq(extent)
             m.d.comb += [
-                self.b.rows.eq(1),
-                self.b.last_extent.eq(SOFTMAX_TABLE_BYTES - 1),
+                self.b.row_stride.eq(0),  # each row has the same records
+                self.b.rows.eq(Mux(loads, 1, kept["A_ROWS"]["rows"])),
+                self.b.last_extent.eq(Mux(loads, SOFTMAX_TABLE_BYTES - 1, Cat(Const(ends, ends.bit_length()), extent))),
                 self.a_start.eq(~loads),
-                self.b_start.eq(loads),
+                self.b_start.eq(loads | self.normalizes),
                 self.y_start.eq(~loads),
             ]
 
@@ -184,6 +191,7 @@ class Control(wiring.Component):
             long = Signal(name="rows_too_long")  # the extent of A is kept since long
             m.d.sync += long.eq(kept["A_LAST_EXTENT"]["last_extent"] >= self.row_length)
             refused = refused | (here["SOFTMAX"] & (occupied | (long & ~bus.write_data[0])))
+            refused = refused | (here["NORMALIZATION"] & (occupied | long))
         m.d.comb += bus.write_known.eq(known & ~refused)
         written = {}
         for register in registers:

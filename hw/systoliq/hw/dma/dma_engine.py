@@ -95,7 +95,8 @@ class DmaEngine(wiring.Component):
             if isinstance(unit, VectorUnit):
                 m.d.comb += unit.command.eq(control.vector)
             else:
-                m.d.comb += [unit.softmax.eq(control.softmax), unit.last_place.eq(control.last_place)]
+                names = ("softmax", "normalization", "normalizes", "last_place")
+                m.d.comb += [getattr(unit, name).eq(getattr(control, name)) for name in names]
             m.d.comb += unit.y_idle.eq(~y_walks & writer.empty)
             busy = busy | start | unit.busy
         if units:

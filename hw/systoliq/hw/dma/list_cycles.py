@@ -17,8 +17,17 @@ from ..network.softmax_steps import ADD_CYCLES
 from .commands import WalkOf, dma_register
 from .job_cycles import Supply, beats_of_steps, job_times, y_cycles
 from .list_player import Opcode
-from .registers import BASE, MAP_REGISTERS, OPERANDS, SOFTMAX_REGISTER, VECTOR_REGISTERS, WALK_WORDS
-from .row_unit import SOFTMAX_TABLE_BYTES
+from .normalized_rows import RECORDS, search_cycles
+from .registers import (
+    BASE,
+    MAP_REGISTERS,
+    NORMALIZATION_REGISTERS,
+    OPERANDS,
+    SOFTMAX_REGISTER,
+    VECTOR_REGISTERS,
+    WALK_WORDS,
+)
+from .row_unit import RECORD_BYTES, SOFTMAX_TABLE_BYTES
 
 __all__ = ["list_cycles"]
 
@@ -32,9 +41,10 @@ _CLEARED = 8
 """Cycles until an engine that is cleared is not busy."""
 _LOADED = 4
 """Cycles from the write of a start to the job's first word, of an engine at rest."""
-_ROW_TABLE, _ROWS = 28, 48
-"""The same of a command for rows: of a table beside its beats, and of rows."""
+_ROW_TABLE, _ROWS, _NORMALIZED = 28, 48, 56
+"""The same of a command for rows: of a table beside its beats, of a softmax, and of a layer normalization."""
 (_COMMAND,), _SOFTMAX = VECTOR_REGISTERS, SOFTMAX_REGISTER
+_, _NORM_SCALE, _NORMALIZATION = NORMALIZATION_REGISTERS
 _QUEUE, _OF_MASTERS = dma_register("QUEUE"), dma_register("DMA_STATUS")
 _TAPS = next(register for register in MAP_REGISTERS if register.name == "A_TAPS")
 
@@ -96,6 +106,8 @@ class _Player:
             self._vector(word)
         elif address == BASE + _SOFTMAX.offset and self.config.row_length:
             self._softmax(word)
+        elif address == BASE + _NORMALIZATION.offset and self.config.row_length:
+            self._normalization(word)
         elif address == self.control.offset and word & self.control.field("clear").mask:
             self.ended, self.free = [], self.time
         elif address == self.control.offset and word & self.control.field("start").mask:
@@ -164,6 +176,19 @@ class _Player:
         length = walk.last_extent + 1
         row = length * (ADD_CYCLES + bits + 2) + 1
         self.written = self.time + _ROWS + length + walk.rows * row
+
+    def _normalization(self, word: int) -> None:
+        """A layer normalization of the rows of A, whose records are read again for each row."""
+        field = _NORMALIZATION.field
+        divide, places = ((word & each.mask) >> each.lsb for each in map(field, ("divide", "places")))
+        scale = self.registers[BASE + _NORM_SCALE.offset]
+        half = (scale & _NORM_SCALE.field("half").mask) >> _NORM_SCALE.field("half").lsb
+        walk = self._walk("a")
+        length = walk.last_extent + 1
+        rate = max(1, RECORD_BYTES / self.bus_bytes)  # cycles of a record
+        multiplies = max(length, math.ceil((length - RECORDS) * rate))
+        row = length + search_cycles(self.config.row_length, half, divide + places) + multiplies
+        self.written = self.time + _NORMALIZED + length + walk.rows * row
 
     def _vector(self, word: int) -> None:
         """A command of the vector unit, whose walks have the shape of A's."""

@@ -11,6 +11,7 @@ __all__ = [
     "HALT_BIT",
     "LIST_ENDS",
     "MAP_REGISTERS",
+    "NORMALIZATION_REGISTERS",
     "OPERANDS",
     "ROW_REGISTERS",
     "SOFTMAX_REGISTER",
@@ -237,7 +238,40 @@ SOFTMAX_REGISTER = Register(
         Field(name="exponent", lsb=24, bits=8, doc="Exponent of the greatest exponential."),
     ),
 )
-ROW_REGISTERS = (SOFTMAX_REGISTER,)
+NORMALIZATION_REGISTERS = (
+    Register(
+        name="NORM_EPSILON",
+        offset=0xAC,
+        access="wo",
+        doc="With a unit for rows only: what is added to the variance.",
+        fields=whole("epsilon", "Lowest bits of epsilon, in units of the variance times 4**half."),
+    ),
+    Register(
+        name="NORM_SCALE",
+        offset=0xB0,
+        access="wo",
+        doc="With a unit for rows only: scale of the variance.",
+        fields=(
+            Field(name="more_epsilon", lsb=0, bits=20, doc="Highest bits of epsilon."),
+            Field(name="half", lsb=24, bits=5, doc="The variance is multiplied by 4**half."),
+        ),
+    ),
+    Register(
+        name="NORMALIZATION",
+        offset=0xB4,
+        access="wo",
+        doc="With a unit for rows only: start a layer normalization of the A_ROWS rows of A, each of A_LAST_EXTENT + 1 "
+        "bytes, with 16 bytes for each of them at B_ADDRESS. Refused as SOFTMAX is.",
+        fields=(
+            Field(name="unsigned", lsb=0, bits=1, doc="A is uint8; otherwise int8."),
+            Field(name="unsigned_y", lsb=1, bits=1, doc="Y is uint8; otherwise int8."),
+            Field(name="divide", lsb=8, bits=7, doc="Bits of the dividend of the inverse root."),
+            Field(name="places", lsb=16, bits=5, doc="Zeros behind the inverse root."),
+            Field(name="zero_point", lsb=24, bits=8, doc="Zero point of Y."),
+        ),
+    ),
+)
+ROW_REGISTERS = (SOFTMAX_REGISTER, *NORMALIZATION_REGISTERS)
 """Registers of the masters of an engine with a unit for rows, in addition to `VECTOR_REGISTERS`."""
 
 

@@ -1,8 +1,8 @@
-"""The vector unit's part for whole rows: softmax, from memory to memory."""
+"""The vector unit's part for whole rows: softmax and layer normalization, from memory to memory."""
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Signal, Value
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -10,6 +10,7 @@ from ..credit import Credit
 from ..fifo import Fifo
 from ..hierarchy import place
 from .gearbox import Gearbox
+from .normalized_rows import NormalizationCommand, NormalizedRows
 from .realigner import aligned_word
 from .row_buffer import RowBuffer
 from .softmax_rows import RECORD, SoftmaxCommand, SoftmaxRows
@@ -25,11 +26,12 @@ _RESULT = data.StructLayout({"y": 8, "last": 1})
 
 
 class RowUnit(wiring.Component):
-    """Rows of A in a `RowBuffer`, through a core, and bytes of Y in words of the bus; B has the core's records.
+    """Rows of A in a `RowBuffer`, through one of two cores, and bytes of Y in words of the bus; B has its records.
 
-    ``start`` begins ``softmax``, of rows up to place ``last_place``; these must stay while ``busy``, which is 1 from
-    the cycle after ``start`` until all that was to be read has been used, all results have left and ``y_idle`` is 1.
-    ``y`` begins each row with a word. With ``softmax.load``, the records of B are the table, and there is no A.
+    ``start`` begins ``softmax``, or ``normalization`` if ``normalizes``, of rows up to place ``last_place``; these must
+    stay while ``busy``, which is 1 from the cycle after ``start`` until all that was to be read has been used, all
+    results have left and ``y_idle`` is 1. ``y`` begins each row with a word. With ``softmax.load``, the records of B
+    are the table, and there is no A; a normalization has a record for each element of A.
     """
 
     def __init__(self, bus_bytes: int, *, length: int, cells: str) -> None:
@@ -42,6 +44,8 @@ class RowUnit(wiring.Component):
             {
                 "start": In(1),
                 "softmax": In(SoftmaxCommand),
+                "normalization": In(NormalizationCommand),
+                "normalizes": In(1),
                 "last_place": In(range(length)),
                 "busy": Out(1),
                 "y_idle": In(1),
@@ -54,33 +58,24 @@ class RowUnit(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         rows = RowBuffer(self.bus_bytes, length=self.length, cells=self.cells)
-        core = SoftmaxRows(length=self.length, rows_latency=rows.latency, cells=self.cells)
+        size = {"length": self.length, "rows_latency": rows.latency, "cells": self.cells}
+        softmax, normalized = SoftmaxRows(**size), NormalizedRows(**size)
         fifo = Fifo(_RESULT, depth=_WAITING, cells=self.cells, late=True)
         words, records = Gearbox(1, self.bus_bytes), Gearbox(self.bus_bytes, RECORD_BYTES)
-        for name, block in (("rows", rows), ("softmax", core), ("fifo", fifo), ("words", words), ("records", records)):
+        blocks = {"rows": rows, "softmax": softmax, "normalized": normalized, "fifo": fifo}
+        for name, block in {**blocks, "words": words, "records": records}.items():
             m.submodules[name] = place(block, platform)
-        begins, left, last_left = (Signal(name=name) for name in ("begins", "left", "last_left"))
+        begins, left, last_left, loads = (Signal(name=name) for name in ("begins", "left", "last_left", "loads"))
         room = Credit(m, _WAITING, name="room", full=True, give=left, take=begins)
-        loads = self.softmax.load
         m.d.comb += [
+            loads.eq(self.softmax.load & ~self.normalizes),
             rows.i.payload.eq(self.a.payload),
             rows.i.valid.eq(self.a.valid & ~loads),
             self.a.ready.eq(rows.i.ready & ~loads),
-            rows.signed.eq(~self.softmax.unsigned),
-            rows.take.eq(core.take),
-            rows.done.eq(core.done),
-            rows.read.eq(core.read),
-            rows.place.eq(core.place),
-            core.complete.eq(rows.complete),
-            core.code.eq(rows.code),
-            core.greatest.eq(rows.greatest),
-            core.command.eq(self.softmax),
-            core.last_place.eq(self.last_place),
-            core.room.eq(room.any),
-            begins.eq(core.begins),
-            fifo.i.valid.eq(core.valid),
-            fifo.i.payload.y.eq(core.y),
-            fifo.i.payload.last.eq(core.last),
+            rows.signed.eq(~Mux(self.normalizes, self.normalization.unsigned, self.softmax.unsigned)),
+            softmax.command.eq(self.softmax),
+            softmax.greatest.eq(rows.greatest),
+            normalized.command.eq(self.normalization),
             words.i.valid.eq(fifo.o.valid),
             words.i.payload.data.eq(fifo.o.payload.y),
             words.i.payload.keep.eq(1),
@@ -89,33 +84,47 @@ class RowUnit(wiring.Component):
             left.eq(fifo.o.valid & words.i.ready),
             last_left.eq(left & fifo.o.payload.last),
         ]
+        for core, mine in ((softmax, ~self.normalizes), (normalized, self.normalizes)):
+            m.d.comb += [
+                core.last_place.eq(self.last_place),
+                core.complete.eq(rows.complete & mine),
+                core.code.eq(rows.code),
+                core.room.eq(room.any),
+            ]
+            with m.If(mine):
+                m.d.comb += [getattr(rows, name).eq(getattr(core, name)) for name in ("take", "done", "read", "place")]
+                m.d.comb += [begins.eq(core.begins), fifo.i.valid.eq(core.valid)]
+                m.d.comb += [getattr(fifo.i.payload, name).eq(getattr(core, name)) for name in ("y", "last")]
         wiring.connect(m, words.o, wiring.flipped(self.y))
-        self._records(m, records, core)
-        self._busy(m, rows.came, last_left, words.o.valid | records.o.valid)
+        self._records(m, records, softmax, normalized, loads)
+        self._busy(m, rows.came, last_left, loads, words.o.valid | records.o.valid)
         return m
 
-    def _records(self, m: Module, records: Gearbox, core: SoftmaxRows) -> None:
-        """Words of B, put together or cut into records: entries of the table, one after the other."""
+    def _records(
+        self, m: Module, records: Gearbox, softmax: SoftmaxRows, normalized: NormalizedRows, loads: Value
+    ) -> None:
+        """Words of B, put together or cut into records: entries of the table, one after the other, or of elements."""
         at = Signal(8, name="at")
         m.d.comb += [
             records.i.valid.eq(self.b.valid),
             records.i.payload.data.eq(self.b.payload.data),
             records.i.payload.keep.eq(~0),
             self.b.ready.eq(self.b.valid & records.i.ready),
-            records.o.ready.eq(1),
-            core.load.eq(records.o.valid & self.softmax.load),
-            core.at.eq(at),
-            core.record.eq(records.o.payload),
+            records.o.ready.eq(loads | normalized.record_ready),
+            softmax.load.eq(records.o.valid & loads),
+            softmax.at.eq(at),
+            softmax.record.eq(records.o.payload),
+            normalized.record.eq(records.o.payload),
+            normalized.record_valid.eq(records.o.valid & self.normalizes),
         ]
-        with m.If(core.load):
+        with m.If(softmax.load):
             m.d.sync += at.eq(at + 1)
 
-    def _busy(self, m: Module, came: Value, gone: Value, waits: Value) -> None:
+    def _busy(self, m: Module, came: Value, gone: Value, loads: Value, waits: Value) -> None:
         """Count rows, and see when all is done."""
         busy, reads = Signal(name="working"), Signal(name="reads")
         count = Signal(range(_ROWS + 1), name="rows_inside")
         ends = Signal(name="last_word")
-        loads = self.softmax.load
         for name, mine in (("a", ~loads), ("b", loads)):
             word = getattr(self, name)
             with m.If(mine & word.valid & word.ready & word.payload.last & word.payload.mark.last):

@@ -13,8 +13,8 @@ from systoliq.golden.formats import IntFormat, signed_bits
 from systoliq.golden.network.sum_tables import SumTables
 
 from .commands import CommandList, dma_register, wait_for_masters
-from .registers import BASE, SOFTMAX_REGISTER, VECTOR_REGISTERS
-from .row_operations import SoftmaxOperation
+from .registers import BASE, VECTOR_REGISTERS
+from .row_operations import RowOperation
 from .vector_lane import ENTRY_BITS, LARGEST_SHIFT
 
 __all__ = ["LARGEST_ROW", "LARGEST_ROWS", "AnyOperation", "VectorOperation", "VectorPlacement", "vector_commands"]
@@ -84,7 +84,7 @@ class VectorOperation:
         return self.tables.apply(codes[0], codes[1] if self.pair else np.zeros_like(codes[0]))
 
 
-AnyOperation = VectorOperation | SoftmaxOperation
+AnyOperation = VectorOperation | RowOperation
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -120,9 +120,10 @@ def vector_commands(operations: Iterable[tuple[AnyOperation, VectorPlacement]]) 
     held: object = None
     held_by_rows: object = None
     for operation, place in operations:
-        if isinstance(operation, SoftmaxOperation):
-            _softmax(commands, operation, place, loads=held_by_rows != operation.memory)
-            held_by_rows = operation.memory
+        if isinstance(operation, RowOperation):
+            loads = operation.loads and held_by_rows != operation.memory
+            _rows(commands, operation, place, loads=loads)
+            held_by_rows = operation.memory if operation.loads else held_by_rows
             continue
         operands = "ab" if operation.pair else "a"
         tables = operation.memory
@@ -145,20 +146,23 @@ def vector_commands(operations: Iterable[tuple[AnyOperation, VectorPlacement]]) 
     return commands
 
 
-def _softmax(commands: CommandList, operation: SoftmaxOperation, place: VectorPlacement, *, loads: bool) -> None:
-    """The commands of a softmax, whose table is at the operation's place of A's."""
-    if not 1 <= place.row_bytes == operation.length:
+def _rows(commands: CommandList, operation: RowOperation, place: VectorPlacement, *, loads: bool) -> None:
+    """The commands of an operation on rows, whose table or records are at the operation's place of A's."""
+    if place.row_bytes != operation.length:
         raise ValueError(f"row_bytes must be the {operation.length} elements of a row, not {place.row_bytes}")
+    first = BASE + operation.registers[0].offset
     if loads:
         wait_for_masters(commands, "y_busy")
         _write(commands, "B_ADDRESS", place.a_table)
-        commands.write(BASE + SOFTMAX_REGISTER.offset, [operation.word(load=True)])
+        commands.write(first, operation.words(load=True))
     wait_for_masters(commands, "y_busy")
+    if not operation.loads:
+        _write(commands, "B_ADDRESS", place.a_table)
     _write(commands, "A_ROWS", place.rows)
     _write(commands, "A_LAST_EXTENT", place.row_bytes - 1)
     for name in "ay":
         _write(commands, f"{name.upper()}_ADDRESS", getattr(place, name), getattr(place, f"{name}_stride") % (1 << 32))
-    commands.write(BASE + SOFTMAX_REGISTER.offset, [operation.word(load=False)])
+    commands.write(first, operation.words())
 
 
 def _write(commands: CommandList, name: str, *words: int) -> None:

@@ -46,7 +46,8 @@ class EngineConfig:
     int8, uint8 or int32 for Y.
 
     ``vector`` gives a DMA engine of integers a vector unit: see `systoliq.hw.dma.vector_unit.VectorUnit`. With
-    ``row_length``, a power of two, it has a part for the softmax of rows of at most this length; 0 leaves it out.
+    ``row_length``, a power of two, it has a part for softmax and layer normalization of rows of at most this length; 0
+    leaves it out.
     """
 
     rows: int = 4
