@@ -58,8 +58,8 @@ class RowUnit(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         rows = RowBuffer(self.bus_bytes, length=self.length, cells=self.cells)
-        size = {"length": self.length, "rows_latency": rows.latency, "cells": self.cells}
-        softmax, normalized = SoftmaxRows(**size), NormalizedRows(**size)
+        softmax = SoftmaxRows(length=self.length, rows_latency=rows.latency, cells=self.cells)
+        normalized = NormalizedRows(length=self.length, rows_latency=rows.latency, cells=self.cells)
         fifo = Fifo(_RESULT, depth=_WAITING, cells=self.cells, late=True)
         words, records = Gearbox(1, self.bus_bytes), Gearbox(self.bus_bytes, RECORD_BYTES)
         blocks = {"rows": rows, "softmax": softmax, "normalized": normalized, "fifo": fifo}
