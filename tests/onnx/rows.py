@@ -2,8 +2,10 @@
 
     python -m tests.onnx.rows [--outputs N] [--seed S]
     python -m tests.onnx.rows --models DIR
+    python -m tests.onnx.rows --adder
 
-The second writes a model of each alone, for `systoliq synth`. Rows are of any integers, of
+The second writes a model of each alone, for `systoliq synth`. The third places Softmax's addition in float32, alone on
+an LFE5U-85F. Rows are of any integers, of
 neighbouring ones, and of few that differ, for which ties are common. N are the outputs of each operator, at least.
 """
 
@@ -18,8 +20,14 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnxruntime
+from amaranth.hdl import Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
 
+from systoliq.hw.delay import delay
+from systoliq.hw.network.softmax_steps import exponential_sum
 from systoliq.onnx import read_network
+from systoliq.synth.flow import Block, synthesize
 
 from .network.oracle import session, write
 from .network.test_network_operators import between
@@ -55,13 +63,32 @@ def write_models(folder: Path) -> None:
             write(path, f"g ({shape} a) => ({shape} y) {{ {between(inside, 'a')} }}", constants)
 
 
+class Adder(wiring.Component):
+    """The sum of exponentials in float32, of 24 bits and an exponent of 8."""
+
+    def __init__(self):
+        super().__init__({"word": In(32), "comes": In(1), "first": In(1), "total": Out(24), "exponent": Out(8)})
+
+    def elaborate(self, platform):
+        m = Module()
+        coming, comes, first = (delay(m, each, 1, name="in") for each in (self.word, self.comes, self.first))
+        found = exponential_sum(m, (coming, delay(m, coming, 1, name="word")), comes, first, exponent_bits=8)
+        m.d.comb += [port.eq(value) for port, value in zip((self.total, self.exponent), found, strict=True)]
+        return m
+
+
 def main() -> None:
     """Print a line for each operator."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--outputs", type=int, default=10_000_000)
     arguments.add_argument("--seed", type=int, default=0)
     arguments.add_argument("--models", type=Path, metavar="DIR")
+    arguments.add_argument("--adder", action="store_true")
     given = arguments.parse_args()
+    if given.adder:
+        found = synthesize(Block(component=Adder(), name="adder"), "ecp5-85k")
+        sys.stdout.write(f"{found.lut_sites} LUT sites, {found.ff} registers, MHz: {found.fmax_mhz_per_seed}\n")
+        return
     if given.models is not None:
         write_models(given.models)
         return
