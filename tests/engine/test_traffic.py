@@ -18,8 +18,8 @@ WIDE = EngineConfig(rows=8, cols=16, lanes=16, a_words=32, b_words=64, max_colum
 
 @pytest.mark.simulator
 def test_masters_ask_for_the_beats_of_the_model():
-    config = WIDE.replace(rows=2)
-    found, rng = SimulatedDmaEngine(config, bus_bytes=8), np.random.default_rng(0)
+    config = WIDE.replace(rows=2, cols=8, lanes=8)
+    found, rng = SimulatedDmaEngine(config, bus_bytes=4), np.random.default_rng(0)
     for m, k, n in ((1, 1, 8), (9, 13, 24), (16, 32, 32), (3, 8, 16)):
         job = Job(
             a=values(rng, np.int8, (m, k)),
@@ -30,7 +30,7 @@ def test_masters_ask_for_the_beats_of_the_model():
             scale=np.full(n, 0.01, np.float32),
         )
         _, report = found.run([job])
-        assert tuple(report.beats[name] for name in "aby") == beats_of(JobShape(m=m, k=k, n=n, config=config), 8)
+        assert tuple(report.beats[name] for name in "aby") == beats_of(JobShape(m=m, k=k, n=n, config=config), 4)
 
 
 def product(m, k, n):

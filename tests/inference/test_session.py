@@ -42,6 +42,7 @@ def test_mobilenet_v2(form, types, tmp_path):
 
 
 @pytest.mark.simulator
+@pytest.mark.slow
 def test_bert_tiny(tmp_path):
     """Products of attention too, whose operands are both computed; LayerNorm, softmax and GELU in onnxruntime."""
     net = bert_tiny()

@@ -60,7 +60,7 @@ def emit(call, out: Path, *arguments: object) -> dict:
     return json.loads(sidecar.read_text())
 
 
-@pytest.mark.sampled(99)
+@pytest.mark.slow
 @pytest.mark.simulator
 @pytest.mark.parametrize("arguments", PACKAGES.values(), ids=PACKAGES)
 def test_the_testbench_passes(arguments, call, tmp_path):

@@ -369,9 +369,9 @@ class Compared(wiring.Component):
         return m
 
 
-PAIRS = [
-    (1, "int8", "int8", 32), (2, "int8", "uint8", 24), (3, "uint8", "int8", 32), (4, "uint8", "uint8", 32),
-    (5, "uint8", "uint8", 20), (8, "int8", "int8", 32), (9, "int8", "int8", 48), (1, "uint8", "uint8", 17),
+PAIRS = [  # first chains of cells whose sums need a bias and a carry, as no others here
+    (8, "int8", "int8", 32), (1, "int8", "int8", 32), (2, "int8", "uint8", 24), (3, "uint8", "int8", 32),
+    (4, "uint8", "uint8", 32), (5, "uint8", "uint8", 20), (9, "int8", "int8", 48), (1, "uint8", "uint8", 17),
     (6, "int4", "int8", 18), (3, "int2", "int2", 5), (17, "uint8", "int8", 32), (2, "uint2", "int7", 16),
 ]  # fmt: skip
 

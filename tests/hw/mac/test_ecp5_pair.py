@@ -34,7 +34,7 @@ BYTES = [(a, b) for a in (INT8, UINT8) for b in (INT8, UINT8)]
 def test_depth_and_width(tmp_path, cells):
     depths = [{"depth": depth, "b": INT4} for depth in (1, 2, 3, 6, 7)]
     widths = [{"depth": depth, "b": INT4, "accumulator_bits": bits} for depth in (1, 3) for bits in (12, 24, 25, 48)]
-    large = [{"rows": 8, "cols": 8, "b": INT4}, {"rows": 2, "cols": 8, "depth": 4, "b": INT4}]
+    large = [{"rows": 4, "cols": 4, "b": INT4}, {"rows": 2, "cols": 4, "depth": 4, "b": INT4}]
     check_macs(depths + widths + large, cells=cells, folder=tmp_path)
 
 
