@@ -18,7 +18,7 @@ WIDE = EngineConfig(rows=8, cols=16, lanes=16, a_words=32, b_words=64, max_colum
 
 @pytest.mark.simulator
 def test_masters_ask_for_the_beats_of_the_model():
-    config = WIDE.replace(rows=2, cols=8, lanes=8)
+    config = WIDE.replace(rows=2, cols=8, lanes=8, b_words=128)
     found, rng = SimulatedDmaEngine(config, bus_bytes=4), np.random.default_rng(0)
     for m, k, n in ((1, 1, 8), (9, 13, 24), (16, 32, 32), (3, 8, 16)):
         job = Job(

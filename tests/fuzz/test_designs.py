@@ -29,7 +29,7 @@ pytestmark = pytest.mark.simulator
 @pytest.mark.parametrize(
     ("kind", "seed"),
     [
-        ("layer", 8),
+        ("layer", 6),
         ("array", 3),
         pytest.param("engine", 4, marks=pytest.mark.slow),
         pytest.param("network", 5, marks=pytest.mark.slow),

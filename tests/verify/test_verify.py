@@ -185,7 +185,7 @@ def test_refuses_vendor_cells_that_compute_something_else(what, emit, call):
     assert reason in result.output, result.output
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("sealed", [False, True], ids=["one byte", "and all digests"])
 @pytest.mark.parametrize("what", TAMPERINGS)
 def test_refuses_other_constants_in_the_verilog(what, sealed, emit, call):

@@ -38,7 +38,7 @@ def test_auto_takes_a_workload(tmp_path):
     workload = tmp_path / "workload.csv"
     workload.write_text("workload,M,K,N,count\nx,17,256,64,1\n")
     arguments = ["emit", "engine", "--out", str(tmp_path / "out"), "--dataflow", "auto", "--workload", str(workload)]
-    result = CliRunner().invoke(cli, [*arguments, "--rows", "16", "--cols", "16", "--lanes", "16"])
+    result = CliRunner().invoke(cli, [*arguments, "--rows", "4", "--cols", "4", "--lanes", "4"])
     assert result.exit_code == 0, result.output
     assert "dataflow: weight-stationary" in result.output
     assert "ws_pe" in (tmp_path / "out" / "engine.v").read_text()
