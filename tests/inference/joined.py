@@ -1,6 +1,7 @@
 """A whole model by its one list in RTL: every result that is in memory at the end equals onnxruntime's.
 
-python -m tests.inference.joined MODEL.onnx [--rows 16 --cols 16 --depth 1 --lanes 4 --bus 128]
+python -m tests.inference.joined MODEL.onnx [--rows 16 --cols 16 --depth 1 --lanes 4 --bus 128 --row-length 0]
+    [--shape image=1,1,8,8 --scale 8]
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from systoliq.sim.engine.memory import EngineMemory
 __all__ = ["joined"]
 
 
-def joined(path, config, bus, *, limit=10_000_000, seed=3):
+def joined(path, config, bus, *, limit=10_000_000, seed=3, shapes=None, scale=1.0):
     """(steps, jobs, cycles, cycles by the cycle model, integers that are equal to onnxruntime's) of one list, from its
-    start to its interrupt.
+    start to its interrupt. Inputs are random, of a deviation of `scale`.
     """
-    compiled = compile_onnx(path, config, bus=bus)
+    compiled = compile_onnx(path, config, bus=bus, shapes=shapes)
     program, rng = compiled.program, np.random.default_rng(seed)
     (run,) = program.runs
-    feed = {name: rng.normal(size=shape).astype(kind) for name, (kind, shape) in program.inputs.items()}
+    feed = {name: rng.normal(0, scale, shape).astype(kind) for name, (kind, shape) in program.inputs.items()}
     tensors = compiled.division.expected(feed)
     steps = {step.number: step for step in program.of_engine}
     first = steps[run.steps[0]].operations[0]
@@ -82,11 +83,17 @@ def main():
     """Play the list, and say what came of it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path)
-    for name, number in (("rows", 16), ("cols", 16), ("depth", 1), ("lanes", 4), ("bus", 128)):
+    for name, number in (("rows", 16), ("cols", 16), ("depth", 1), ("lanes", 4), ("bus", 128), ("row-length", 0)):
         parser.add_argument(f"--{name}", type=int, default=number)
+    parser.add_argument("--shape", action="append", default=[])
+    parser.add_argument("--scale", type=float, default=1.0)
     given = parser.parse_args()
-    config = EngineConfig(rows=given.rows, cols=given.cols, depth=given.depth, lanes=given.lanes, vector=True)
-    steps, jobs, cycles, model, compared = joined(given.model, config, given.bus)
+    config = EngineConfig(
+        rows=given.rows, cols=given.cols, depth=given.depth, lanes=given.lanes, vector=True, row_length=given.row_length
+    )
+    shapes = {name: tuple(map(int, sizes.split(","))) for name, sizes in (each.split("=") for each in given.shape)}
+    found = joined(given.model, config, given.bus, shapes=shapes, scale=given.scale)
+    steps, jobs, cycles, model, compared = found
     text = (
         f"one list: {steps} steps, {jobs} jobs, {cycles:,} cycles ({model:,} by the cycle model); {compared:,} "
         f"integers equal onnxruntime's"

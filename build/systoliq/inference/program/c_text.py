@@ -148,7 +148,7 @@ def c_tables(program: Program) -> str:
 def _arrays(product: Product) -> Iterator[str]:
     number = product.number
     for place, operation in enumerate(product.operations):
-        if tiles := operation.sketch.tiles if not product.sketch.known.b else None:
+        if tiles := operation.sketch.tiles if product.fills_b else None:
             yield f"static const systoliq_tile tiles_{number}_{place}[] = {{"
             for tile in tiles:
                 columns = tile.columns.stop - tile.columns.start
@@ -157,7 +157,7 @@ def _arrays(product: Product) -> Iterator[str]:
             yield "};"
     yield f"static const systoliq_operation operations_{number}[] = {{"
     for place, operation in enumerate(product.operations):
-        computed = not product.sketch.known.b
+        computed = product.fills_b
         tiles = (operation.sketch.tiles if computed else None) or ()
         table = f"tiles_{number}_{place}" if tiles else "0"
         matrices = ", ".join(_matrix(buffer) for buffer in (operation.a, operation.b, operation.y))

@@ -17,6 +17,7 @@ from ..operations import Array
 from ..products import asked_of_engine, known
 from ..steps import HostStep
 from .averages import with_convolutions
+from .means import with_averages
 from .memory_map import Buffer, Role, Room, aligned, check_size, place_rooms
 from .pieces import NotCompiledError
 from .product import (
@@ -64,6 +65,8 @@ def compile_model(
 
     Raises InputError where no product can be compiled, or where `memory` bytes from `base` on are not enough.
     """
+    if config.vector:
+        model = with_averages(model, feed)
     model = with_convolutions(model, feed, channels_last=config.vector)
     if config.vector:
         model = with_single_outputs(model, feed)
@@ -102,7 +105,7 @@ def _sketches(
     """The model's division, with the reasons of what cannot be compiled, and a sketch of each step of the engine by its
     output.
     """
-    vectors = vector_steps(model) if config.vector else ()
+    vectors = vector_steps(model, rows=config.row_length > 0) if config.vector else ()
     division = Division(model, only=only, vectors=vectors, memory=True)
     tensors = {**division.constants, **feed, **division.expected(feed)}
     constants, refused = set(division.constants), dict[str, str]()
@@ -117,7 +120,7 @@ def _sketches(
     kept = []
     for unit in vectors:
         try:
-            work = work_of(model, unit, tensors)
+            work = work_of(model, unit, tensors, config.row_length)
         except NotCompiledError as error:
             refused[unit.output] = str(error)
             continue
@@ -149,6 +152,12 @@ def _feeds(sketch: ProductSketch, other: _Sketch) -> bool:
         return sketch.takes(other)
     rows = rows_in_place(sketch, "a")
     return rows is not None and _gives(other, sketch.step.node.input[0], rows)
+
+
+def _feeds_b(sketch: ProductSketch, other: _Sketch) -> bool:
+    """True if Y of `other` can be used in place as B of the product `sketch`, which is computed."""
+    rows, name = sketch.b_in_place
+    return rows is not None and _gives(other, name, rows)
 
 
 class _Placed:
@@ -204,6 +213,7 @@ class _Placed:
     def _add_product(self, number: int, sketch: ProductSketch) -> None:
         index = len(self.sketches)
         source = next((i for i, (_, other) in enumerate(self.sketches) if _feeds(sketch, other)), None)
+        of_b = next((i for i, (_, other) in enumerate(self.sketches) if _feeds_b(sketch, other)), None)
         for place, operation in enumerate(sketch.operations):
             sizes = {"a": operation.a.bytes, "y": operation.y.bytes}
             if not sketch.known.b:
@@ -211,6 +221,8 @@ class _Placed:
             for operand, size in sizes.items():
                 if operand == "a" and source is not None:
                     self._share(index, place, "a", source, number)
+                elif operand == "b" and of_b is not None:
+                    self._share(index, place, "b", of_b, number)
                 else:
                     self._room(index, place, operand, size, number)
 
@@ -294,6 +306,7 @@ class _Placed:
             lists=lists,
             patches=patches_of(sketch, places, made, addresses, self.config, self.bus_bytes),
             a_from=self._from.get((index, "a")),
+            b_from=self._from.get((index, "b")),
         )
 
     def _operation(

@@ -6,6 +6,8 @@ import dataclasses
 from typing import Any
 
 from systoliq.hw.dma.convolutions import Maps
+from systoliq.hw.dma.row_operations import RowOperation
+from systoliq.hw.dma.vector_commands import AnyOperation
 
 from ...design.engine.facts import config_facts
 from ..steps import HostStep, label_of
@@ -83,17 +85,19 @@ def _vector(step: VectorInMemory) -> dict[str, Any]:
         **({} if step.scratch is None else {"scratch": step.scratch.facts()}),
         "commands": len(work.commands),
         "operations": [
-            {
-                "pair": operation.pair,
-                "largest": operation.largest,
-                "shift": operation.tables.shift,
-                "tables": [table.facts() for table in tables],
-            }
+            _operation_of_unit(operation) | {"tables": [table.facts() for table in tables]}
             for operation, tables in zip(work.operations, step.tables, strict=True)
         ],
         "lists": [step.list.facts() | {"jobs": 0}],
         "bytes": step.bytes,
     }
+
+
+def _operation_of_unit(operation: AnyOperation) -> dict[str, Any]:
+    """What one of the vector unit's operations does."""
+    if isinstance(operation, RowOperation):
+        return {"rows": operation.node.kind}
+    return {"pair": operation.pair, "largest": operation.largest, "shift": operation.tables.shift}
 
 
 def _product(product: Product) -> dict[str, Any]:
@@ -106,6 +110,7 @@ def _product(product: Product) -> dict[str, Any]:
         "takes": [name for name in node.input if name],
         "gives": node.output[0],
         "a_from": product.a_from,
+        **({} if product.b_from is None else {"b_from": product.b_from}),
         "before": dict(product.sketch.before),
         "after": dict(product.sketch.after),
         "operations": [_operation(operation, product.sketch.known.b) for operation in product.operations],

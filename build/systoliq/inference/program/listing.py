@@ -82,12 +82,14 @@ def _product(product: Product) -> Iterator[str]:
     gives = f"jobs: {product.jobs}; output {node.output[0]}"
     yield f"step {product.number}: engine: {product.operator} {product.name!r}; {gives}"
     for name, text in product.sketch.before.items():
-        filled = name != "b" or not product.sketch.known.b
+        filled = name != "b" or product.fills_b
         if not filled or (name == "a" and product.a_from is not None):
             continue
         yield f"  {name}: {text}"
     if product.a_from is not None:
         yield f"  a: Y of {product.a_from!r}, in place"
+    if product.b_from is not None:
+        yield f"  b: Y of {product.b_from!r}, in place"
     for operation in product.operations:
         sketch = operation.sketch
         yield f"  {sketch.y.count} x {sketch.k} x {sketch.n}"

@@ -50,7 +50,7 @@ def writes(product: Product, asked: Asked, config: EngineConfig) -> list[tuple[i
         given = asked.operations[place]
         if product.fills_a:
             found.append((operation.a.address, bytes_of_rows(operation.sketch.a, rows_of_a(product, asked, place))))
-        if not product.sketch.known.b:
+        if product.fills_b:
             b = Batches(given.a, given.b).b
             found.append((operation.b.address, bytes_of_b(operation.sketch, b, config)))
     for patch in product.patches:

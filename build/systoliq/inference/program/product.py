@@ -72,7 +72,8 @@ class OperationInMemory:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class Product:
-    """A product of a compiled model: step number `number`. `a_from` names the step whose Y is this one's A already.
+    """A product of a compiled model: step number `number`. `a_from` names the step whose Y is this one's A already, and
+    `b_from` that of its B.
 
     The host fills A, and B unless that is kept, applies `patches`, plays `lists` one after the other, and takes Y.
     """
@@ -83,6 +84,7 @@ class Product:
     lists: tuple[JobList, ...]
     patches: tuple[Patch, ...]
     a_from: str | None
+    b_from: str | None = None
 
     @property
     def name(self) -> str:
@@ -102,7 +104,7 @@ class Product:
     @property
     def needs_host(self) -> bool:
         """True if the host fills an operand, or writes a zero point."""
-        return self.fills_a or not self.sketch.known.b or bool(self.patches)
+        return self.fills_a or self.fills_b or bool(self.patches)
 
     @property
     def parts(self) -> tuple[tuple[Buffer, int], ...]:
@@ -121,13 +123,18 @@ class Product:
         return self.a_from is None
 
     @property
+    def fills_b(self) -> bool:
+        """True if the host fills B of each operation: not if it is kept, or another step's Y."""
+        return not self.sketch.known.b and self.b_from is None
+
+    @property
     def bytes(self) -> dict[str, int]:
         """Bytes that its jobs read of A, B and lists, and write of Y; and bytes that the `host` writes."""
         parts = [piece.bytes for each in self.lists for piece in each.pieces]
         total = {name: sum(part[name] for part in parts) for name in ("a", "b", "y")}
         operations = [operation.sketch for operation in self.operations]
         host = sum(each.a.count * each.a.size for each in operations) if self.fills_a else 0
-        if not self.sketch.known.b:
+        if self.fills_b:
             host += sum(b_size(each).count * b_size(each).size for each in operations)
         return total | {"list": sum(len(each.data) for each in self.lists), "host": host}
 

@@ -117,6 +117,15 @@ class ProductSketch:
         rows = self.in_place("a")
         return mine.input[0] == theirs.output[0] and alike and rows is not None and rows == other.in_place("y")
 
+    @property
+    def b_in_place(self) -> tuple[Rows | None, str]:
+        """The layout of B, if it is computed and each of its rows is a row of the node's tensor; and that tensor."""
+        node, operation = self.step.node, self.operations[0]
+        name = CATALOGUE.of(node).given(node).get("b", "")
+        plain = len(self.operations) == 1 and operation.tiles is None and not attribute(node, "transB", 0)
+        matrix = CATALOGUE.of(node).work is Work.MATRIX and operation.operation.b.ndim > 1
+        return (operation.b if plain and matrix and not self.known.b else None), name
+
     def in_place(self, operand: str) -> Rows | None:
         """The layout of A or Y, if each of its rows is a row of the node's tensor; a pixel, if that is an image."""
         node, operation = self.step.node, self.operations[0]

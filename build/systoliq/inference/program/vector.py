@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from systoliq.hw.dma.row_operations import RowOperation
 from systoliq.hw.dma.vector_commands import vector_commands
 from systoliq.sim.engine.memory import EngineMemory, Played
 
@@ -23,7 +24,7 @@ from .vector_work import VectorWork, layout_of
 
 __all__ = ["VectorInMemory", "VectorSketch", "play_vector", "rows_in_place", "vector_list"]
 
-_CYCLES = 40  # of a row at the most, and of a word of the list
+_CYCLES = 400  # of a row at the most, and of a word of the list
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -108,9 +109,12 @@ class VectorInMemory:
     def bytes(self) -> dict[str, int]:
         """Bytes that the unit reads of A, B, tables and the list, and writes of Y; and bytes that the host writes."""
         found = self.sketch.work.bytes
-        for tables in self.tables:
+        work = self.sketch.work
+        for operation, tables in zip(work.operations, self.tables, strict=True):
             for name, table in zip("ab", tables, strict=False):
-                found[name] += table.size
+                of_rows = isinstance(operation, RowOperation)
+                again = 1 if not of_rows or operation.loads else sum(each.rows for each in work.commands)
+                found["b" if of_rows else name] += table.size * again
         filled = (self.operands[name] for name in self.filled)
         return found | {"list": len(self.data), "host": sum(each.rows * each.row_bytes for each in filled)}
 
@@ -141,7 +145,7 @@ def play_vector(step: VectorInMemory, given: list[Array], memory: EngineMemory) 
         writes=writes,
         reads=[(step.y.address, step.y.size)],
         limit=_CYCLES * (sum(each.rows for each in sketch.work.commands) + len(step.data) // 4)
-        + 8 * sum(sketch.work.bytes.values())
+        + 32 * sum(sketch.work.bytes.values())
         + 5000,
     )
     (data,) = played.data

@@ -25,6 +25,7 @@ from .by_onnxruntime import by_onnxruntime
 from .moves import MOVES, move, moved_inputs
 from .pieces import NotCompiledError
 from .pools import MAX_POOLS, max_pool
+from .row_steps import is_of_rows, row_step, row_work
 from .vector_work import VectorWork
 
 if TYPE_CHECKING:
@@ -40,12 +41,17 @@ _DRAWS = 8  # of all inputs, to compare
 _TAILS = 7  # elements that a kernel may compute apart, behind those that it computes together
 
 
-def vector_steps(model: Lowered) -> tuple[VectorStep, ...]:
-    """The steps of `model` that the vector unit may compute, in the order of their last nodes; none share a node."""
+def vector_steps(model: Lowered, *, rows: bool = False) -> tuple[VectorStep, ...]:
+    """The steps of `model` that the vector unit may compute, in the order of their last nodes; none share a node. With
+    `rows`, it computes rows, too.
+    """
     graph = model.graph
     steps: list[VectorStep] = []
     for node in graph.graph.node:
-        if node.op_type in _OF_TWO:
+        of_rows = row_step(graph, node) if rows else None
+        if of_rows is not None:
+            found: VectorStep | None = of_rows
+        elif node.op_type in _OF_TWO:
             found = _of_two(graph, node, steps)
         elif node.op_type in _OF_ONE:
             found = _step(graph, (node,), (node.input[0],), node.input[1:])
@@ -196,8 +202,8 @@ def _function(graph: Graph, last: NodeProto) -> VectorStep | None:
     return _step(graph, nodes, (first.input[0],), tuple(parameters))
 
 
-def work_of(model: Lowered, step: VectorStep, tensors: Mapping[str, Array]) -> VectorWork:
-    """The work of `step`, whose tensors have the types and shapes of `tensors`.
+def work_of(model: Lowered, step: VectorStep, tensors: Mapping[str, Array], longest: int = 0) -> VectorWork:
+    """The work of `step`, whose tensors have the types and shapes of `tensors`; rows have up to `longest` elements.
 
     Raises NotCompiledError if the unit has none.
     """
@@ -207,6 +213,8 @@ def work_of(model: Lowered, step: VectorStep, tensors: Mapping[str, Array]) -> V
             raise ValueError("its tensors must be int8 or uint8")
         if any(x.dtype != given[0].dtype or not x.ndim or not x.size for x in given) or not y.ndim or not y.size:
             raise ValueError("its inputs must have one type, and elements")
+        if is_of_rows(step):
+            return row_work(model, step, tensors, longest)
         if step.node.op_type in MOVES:
             return move(model, step, given, y)
         if step.node.op_type in MAX_POOLS:

@@ -8,7 +8,13 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 from systoliq.golden.formats import IntFormat
-from systoliq.hw.dma.vector_commands import LARGEST_ROW, LARGEST_ROWS, VectorOperation, VectorPlacement
+from systoliq.hw.dma.vector_commands import (
+    LARGEST_ROW,
+    LARGEST_ROWS,
+    AnyOperation,
+    VectorOperation,
+    VectorPlacement,
+)
 
 from ..operations import Array
 from .memory_map import Role
@@ -46,7 +52,7 @@ class VectorWork:
     `apply` returns the step's output for its inputs, as golden has it. ValueError for more than `MOST_COMMANDS`.
     """
 
-    operations: tuple[VectorOperation, ...]
+    operations: tuple[AnyOperation, ...]
     commands: tuple[VectorCommand, ...]
     apply: Callable[..., Array]
     operand: IntFormat
@@ -83,7 +89,7 @@ class VectorWork:
 
     def placed(
         self, addresses: Mapping[str, int], tables: tuple[tuple[int, ...], ...]
-    ) -> Iterator[tuple[VectorOperation, VectorPlacement]]:
+    ) -> Iterator[tuple[AnyOperation, VectorPlacement]]:
         """The commands for tensors and the tables of each operation at these addresses."""
         for each in self.commands:
             found: dict[str, int] = {}

@@ -47,6 +47,7 @@ __all__ = [
     "reduce_max",
     "reduce_mean",
     "reduce_sum",
+    "refuse_ties_of_mean",
 ]
 
 
@@ -150,7 +151,7 @@ def reduce_mean(reader: Reader, node: NodeProto) -> Value:
     averaged, average = _whole(reader, node, x)
 
     def make(y: Tensor) -> tuple[Node, ...]:
-        _refuse_ties(node, image, y)
+        refuse_ties_of_mean(node, image, y)
         return _reshaped(node, averaged, average, y)
 
     return Pending(node=node, shape=shape, make=make)
@@ -260,7 +261,7 @@ def _axes(reader: Reader, node: NodeProto, rank: int, *, flat: bool) -> set[int]
     return {axis % (rank - flat) + flat for axis in axes}
 
 
-def _refuse_ties(node: NodeProto, x: Tensor, y: Tensor) -> None:
+def refuse_ties_of_mean(node: NodeProto, x: Tensor, y: Tensor) -> None:
     """A NotTakenError where more sums of an image's integers than `_MOST_TIES` lie half-way between two results."""
     pixels = x.shape[2] * x.shape[3]
     bounds = (pixels * (each - x.zero_point) for each in (x.format.min, x.format.max + 1))
@@ -309,7 +310,7 @@ def _whole(reader: Reader, node: NodeProto, x: Tensor) -> tuple[tuple[int, ...],
 
     def make(y: Tensor) -> tuple[Node, ...]:
         if image.format != y.format:
-            _refuse_ties(node, image, y)
+            refuse_ties_of_mean(node, image, y)
         of_type, moves = of_format(node, image, y.format, y)
         return (*moves, WholeAverage(name=named(node), inputs=(of_type,), output=y))
 
