@@ -171,6 +171,7 @@ class _Placed:
         self._rooms: list[Room] = []
         self._room_of: dict[tuple[int, int, str], int] = {}  # product, operation and operand
         self._from: dict[tuple[int, str], str] = {}
+        self._filled: dict[tuple[str, Rows], int] = {}  # rooms of tensors that the host puts there
         self._addresses: list[int] = []
         self._operations: dict[int, tuple[OperationInMemory, ...]] = {}
         self._tables: dict[int, tuple[tuple[Buffer, ...], ...]] = {}
@@ -193,7 +194,7 @@ class _Placed:
             rows = sketch.rows[operand]
             source = next((i for i, (_, other) in enumerate(self.sketches) if _gives(other, name, rows)), None)
             if source is None:
-                self._room(index, 0, operand, rows.bytes, number)
+                self._host_room(index, operand, name, rows, number)
             else:
                 self._share(index, 0, operand, source, number)
         self._room(index, 0, "y", sketch.rows["y"].bytes, number)
@@ -203,6 +204,17 @@ class _Placed:
     def _room(self, index: int, place: int, operand: str, size: int, number: int) -> None:
         self._room_of[index, place, operand] = len(self._rooms)
         self._rooms.append(Room(size=size, first=number, last=number))
+
+    def _host_room(self, index: int, operand: str, name: str, rows: Rows, number: int) -> None:
+        """The operand of a step that the host fills with the tensor `name`, unless that lies there for another step."""
+        room = self._filled.get((name, rows))
+        if room is None:
+            self._filled[name, rows] = len(self._rooms)
+            self._room(index, 0, operand, rows.bytes, number)
+            return
+        self._room_of[index, 0, operand] = room
+        self._rooms[room] = dataclasses.replace(self._rooms[room], last=number)
+        self._from[index, operand] = name
 
     def _share(self, index: int, place: int, operand: str, source: int, number: int) -> None:
         """An operand is the Y of the step with the index `source`."""
@@ -223,6 +235,8 @@ class _Placed:
                     self._share(index, place, "a", source, number)
                 elif operand == "b" and of_b is not None:
                     self._share(index, place, "b", of_b, number)
+                elif operand == "a" and (rows := rows_in_place(sketch, "a")) is not None:
+                    self._host_room(index, "a", sketch.step.node.input[0], rows, number)
                 else:
                     self._room(index, place, operand, size, number)
 

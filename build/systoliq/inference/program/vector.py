@@ -111,10 +111,11 @@ class VectorInMemory:
         found = self.sketch.work.bytes
         work = self.sketch.work
         for operation, tables in zip(work.operations, self.tables, strict=True):
+            if isinstance(operation, RowOperation):
+                found["b"] += tables[0].size * (1 if operation.loads else sum(each.rows for each in work.commands))
+                continue
             for name, table in zip("ab", tables, strict=False):
-                of_rows = isinstance(operation, RowOperation)
-                again = 1 if not of_rows or operation.loads else sum(each.rows for each in work.commands)
-                found["b" if of_rows else name] += table.size * again
+                found[name] += table.size
         filled = (self.operands[name] for name in self.filled)
         return found | {"list": len(self.data), "host": sum(each.rows * each.row_bytes for each in filled)}
 
