@@ -94,7 +94,7 @@ def _vector(step: VectorInMemory) -> dict[str, Any]:
 
 
 def _operation_of_unit(operation: AnyOperation) -> dict[str, Any]:
-    """What one of the vector unit's operations does."""
+    """Description of an operation of the vector unit."""
     if isinstance(operation, RowOperation):
         return {"rows": operation.node.kind}
     return {"pair": operation.pair, "largest": operation.largest, "shift": operation.tables.shift}
