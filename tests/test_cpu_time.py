@@ -40,8 +40,11 @@ def test_marked(): child()
 
 @pytest.mark.parametrize(
     ("limit", "workers", "over"),
-    [("1", (), ["test_first"]), ("1", ("-n", "1"), ["test_first"]), ("60", (), [])],
-    ids=["one process", "xdist", "below the limit"],
+    [
+        pytest.param("1", (), ["test_first"], id="one process", marks=pytest.mark.slow),
+        pytest.param("1", ("-n", "1"), ["test_first"], id="xdist"),
+        pytest.param("60", (), [], id="below the limit"),
+    ],
 )
 def test_the_first_test_pays_for_the_shared_build_and_a_marked_one_may_take_long(limit, workers, over, tmp_path):
     (tmp_path / "conftest.py").write_text(CONFTEST)

@@ -119,7 +119,7 @@ def test_what_is_wrong_with_a_list_has_a_name():
 
 def test_a_job_that_the_engine_refuses_is_named():
     """The second of three has no columns of A; the first one's results are in memory."""
-    found = dma_engine("small, 128 bits")
+    found = dma_engine("small, 32 bits")
     (jobs, places, image) = next(lists_of(found, 4, 1))
     jobs, places = [jobs[0]] * 3, [places[0]] * 3
     work = found.prepare(jobs, places, image)

@@ -57,7 +57,7 @@ def test_lists_of_jobs():
 
 
 def test_lists_of_the_vector_unit():
-    check(lists_of_vectors(8, 3))
+    check(lists_of_vectors(4, 3))
 
 
 @pytest.mark.slow

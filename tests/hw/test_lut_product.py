@@ -14,7 +14,7 @@ from systoliq.hw.lut_product import lut_product, lut_product_latency
 from .bench import corner_of, traces, with_models
 
 SIZES = [(8, 8), (9, 9), (8, 9), (25, 24), (5, 1), (5, 2), (4, 3), (7, 5), (2, 16), (33, 24)]
-CYCLES = 300
+CYCLES = 120
 
 
 class Product(wiring.Component):

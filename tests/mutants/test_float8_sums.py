@@ -32,9 +32,9 @@ def files() -> dict[str, bytes]:
 # What is there, what a mutant has, and whether all sums have the same results. A product whose last digit is not 0 has
 # the greatest one, so what is there only then does not matter; nor does it where a tie is, as no product is one.
 CHANGES = {
+    "the third digit": ("digit_2_1 <= digits[50:34]", "digit_2_1 <= digits[49:33]", False),
     "a rest below the last digit": ("rest_3_1 | before_3_1", "rest_3_1 & before_3_1", True),
     "the last digit as it would be": ("digit_4_1 <= digits[84:68]", "digit_4_1 <= digits[83:67]", True),
-    "the third digit": ("digit_2_1 <= digits[50:34]", "digit_2_1 <= digits[49:33]", False),
     "bits below the mantissa": ("= | moved_1_1[15:0]", "= | moved_1_1[16:1]", True),
     "the sign": ("negative <= negative_15", "negative <= negative_14 ^ negative_15", False),
     "flags": ("    .flags(flags)", "    .flags(2'h0)", False),

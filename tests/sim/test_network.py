@@ -52,7 +52,7 @@ def check_every_tensor(name, stalls, simulator):
 STALLS = pytest.mark.parametrize("stalls", [(0.3, 0.5), (0.0, 0.0)])
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(15)
 @STALLS
 @pytest.mark.parametrize("name", small.NETWORKS)
 def test_every_tensor_is_right(name, stalls, icarus):
