@@ -98,3 +98,35 @@ def test_refuses_other_places(what, package, tmp_path):
     seal(directory)
     report = verify_package(directory)
     assert any("(Move): " in text and reason in text for text in report.reasons), report.reasons
+
+
+@pytest.fixture(scope="module")
+def in_cells(tmp_path_factory):
+    """A package of ECP5, whose move has 512 indices, in a memory cell."""
+    net = small.Builder((4, 8, 16))
+    net.move(Chain((Transpose((0, 1, 3, 2)),)))
+    folder = tmp_path_factory.mktemp("cells")
+    return emitted(net.network(), folder, "ecp5", parallelism={net.nodes[0].name: (1, 1)})
+
+
+def test_an_order_in_a_memory_cell_is_certified(in_cells):
+    report = verify_package(in_cells)
+    assert report.passed, report.reasons
+    assert not any(stage.tested for stage in report.stages)
+
+
+CELL_FORGERIES = {
+    "an index": (r"\.INITVAL_00\(320'h[0-9a-f]*(\w)\)", None, "are others"),
+    "no output register": (r'\.INITVAL_3F\(.*?\.REGMODE_A\("(OUTREG)"\)', "NOREG", "are others"),
+    "a word that stays": (r"\.INITVAL_3F\(.*?\.CEA\((1'h1)\)", "address[0]", "a cell DP16KD"),
+}
+
+
+@pytest.mark.parametrize("what", CELL_FORGERIES)
+def test_refuses_another_memory_cell(what, in_cells, tmp_path):
+    pattern, new, reason = CELL_FORGERIES[what]
+    directory = shutil.copytree(in_cells, tmp_path / "net")
+    change(directory / "net.v", pattern, new)
+    seal(directory)
+    report = verify_package(directory)
+    assert any(reason in text for text in report.reasons), report.reasons

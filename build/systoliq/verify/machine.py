@@ -14,17 +14,18 @@ from typing import Any
 import numpy as np
 
 from .cell_pins import CELL_OUTPUTS
-from .expression import Concat, Constant, Expression, Name, UnreadableError
+from .expression import Expression, Name, UnreadableError
 from .modules import Assignment, Instance, Module
+from .pieces import Piece, parts_of
+from .rom_cells import RAM_INPUTS, is_ram_of_cells, rom_ports
 from .statements import LoopError, ordered, used
 from .syntax import CLOCK
 from .translate import Translator
 from .widths import width_of
 
-__all__ = ["Machine", "Piece", "UntranslatableError", "is_ram_of_cells"]
+__all__ = ["Machine", "UntranslatableError"]
 
 _MOST_NODES = 200_000  # statements of a flattened network
-_RAM_INPUTS = frozenset({CLOCK, "write", "write_address", "write_data", "read", "read_address", "show"})
 
 
 _Step = Callable[..., tuple[tuple[int, ...], tuple[int, ...]]]
@@ -118,7 +119,7 @@ class Machine:
     def _declare(self, path: str, module: Module) -> None:
         """Give each driven part of a net of this instance, and of those within, a variable."""
         for assignment in (*module.assignments, *module.clocked):
-            for part, low, width in _parts(module, assignment.target):
+            for part, low, width in parts_of(module, assignment.target):
                 if module.wires[part].words:
                     continue
                 self._part(path, part, low, width)
@@ -132,10 +133,12 @@ class Machine:
             self._flat.memories[variable] = (f"{path}{name}", held)
         for instance in module.instances.values():
             if instance.kind in CELL_OUTPUTS:
+                is_read = rom_ports(instance)
                 for port in instance.ports.keys() & CELL_OUTPUTS[instance.kind].keys():
-                    for part, low, width in _parts(module, instance.ports[port]):
+                    for part, low, width in parts_of(module, instance.ports[port]):
                         variable = self._part(path, part, low, width)
-                        self._flat.missing[variable] = f"module {module.name} has a cell {instance.kind}"
+                        if not is_read:
+                            self._flat.missing[variable] = f"module {module.name} has a cell {instance.kind}"
                 continue
             placed = self._modules[instance.kind]
             inner = f"{path}{instance.name}."
@@ -148,7 +151,7 @@ class Machine:
                 self._declare(inner, placed)
             for port, target in instance.ports.items():
                 if port in placed.outputs:
-                    for part, low, width in _parts(module, target):
+                    for part, low, width in parts_of(module, target):
                         self._part(path, part, low, width)
 
     def _part(self, path: str, name: str, low: int, width: int, variable: str = "") -> str:
@@ -213,6 +216,8 @@ class Machine:
         for instance in module.instances.values():
             if instance.kind not in CELL_OUTPUTS:
                 self._place(path, module, instance)
+            elif rom_ports(instance):
+                self._define_rom(path, module, instance)
 
     def _value(self, path: str, module: Module, assignment: Assignment) -> Callable[[int], str]:
         """The text of what is assigned, at a scale."""
@@ -246,16 +251,37 @@ class Machine:
         words, read = self._variable(), self._variable()
         bits = module.wires["read_data"].width
         self._flat.memories[words] = (f"{path}memory", [0] * (1 << module.wires["read_address"].width))
-        given = {port: self._flat.parts[path, port][0][2] for port in (*_RAM_INPUTS - {CLOCK}, "read_data")}
+        given = {port: self._flat.parts[path, port][0][2] for port in (*RAM_INPUTS - {CLOCK}, "read_data")}
         shown = given["read_data"]
         text = f"{words}[{given['read_address']}] if {given['read']} else {read}"
         self._flat.registers[read] = (f"{path}read", 0, bits, text)
         self._flat.registers[shown] = (f"{path}read_data", 0, bits, f"{read} if {given['show']} else {shown}")
         self._flat.writes[words] = [f"if {given['write']}: {words}[{given['write_address']}] = {given['write_data']}"]
 
+    def _define_rom(self, path: str, module: Module, instance: Instance) -> None:
+        """Add a memory for each port of a cell that is only read."""
+        plain = self._translator(path, module)
+        for port in rom_ports(instance):
+            words, shown = self._variable(), self._variable()
+            name, bits = f"{path}{instance.name}.{port.name}", max(port.outputs) + 1
+            self._flat.memories[words] = (name, list(port.words))
+            address = " | ".join(f"{plain.text(each, 1)} << {place}" for place, each in enumerate(port.address))
+            self._flat.registers[shown] = (f"{name}_read", 0, bits, f"{words}[{address}]")
+            if port.registered:
+                read, shown = shown, self._variable()
+                self._flat.registers[shown] = (f"{name}_shown", 0, bits, read)
+            for bit, output in port.outputs.items():
+                self._flat.statements |= self._given(
+                    path, module, instance.ports[output], functools.partial(self._bit, shown, bit)
+                )
+
+    def _bit(self, variable: str, bit: int, scale: int) -> str:
+        """The text of a bit of a word that a cell shows."""
+        return f"({variable} >> {bit} & 1)" if scale == 1 else "0"  # a word at an address of data says nothing
+
     def _given(self, path: str, module: Module, target: Expression, value: Callable[[int], str]) -> dict[str, str]:
         """The variables of the parts of `target`, with the text of each one's bits of a `value` at a scale."""
-        parts = [(self._driven(path, *part), part[2]) for part in _parts(module, target)]
+        parts = [(self._driven(path, *part), part[2]) for part in parts_of(module, target)]
         scale = self._scale([variable for variable, _ in parts])
         text = value(scale)
         if len(parts) == 1:
@@ -288,7 +314,7 @@ class Machine:
             self._flat.writes.setdefault(memory, []).append(write)
             return
         given = self._given(path, module, target, self._value(path, module, assignment))
-        for (variable, of), (name, low, size) in zip(given.items(), _parts(module, target), strict=True):
+        for (variable, of), (name, low, size) in zip(given.items(), parts_of(module, target), strict=True):
             text = of if condition is None else f"{of} if {condition} else {variable}"
             initial = self._initial(variable, module.initial.get(name, 0) >> low & (1 << size) - 1, size)
             self._flat.registers[variable] = (f"{path}{name}", initial, size, text)
@@ -357,28 +383,3 @@ class Machine:
     def _shown(self, path: str, name: str, width: int) -> str:
         """The text of a net that is shown."""
         return self._net(path, name, 0, width)
-
-
-@dataclass(frozen=True)
-class Piece:
-    """`width` bits of a variable of `size` bits, from its bit `low` up; they are at `place` in a value."""
-
-    variable: str
-    low: int
-    width: int
-    size: int
-    place: int
-
-
-def is_ram_of_cells(module: Module) -> bool:
-    """True if a module has the ports of a block RAM and no memory of its own: vendor cells are in its place."""
-    return module.inputs == _RAM_INPUTS and module.outputs == {"read_data"} and not module.memories
-
-
-def _parts(module: Module, target: Expression) -> Iterator[tuple[str, int, int]]:
-    """The parts of the target of an assignment, the least significant first: name, low bit and width."""
-    for each in reversed(target.parts) if isinstance(target, Concat) else (target,):
-        if not isinstance(each, Name):
-            raise UnreadableError(f"module {module.name} assigns to what is no net")
-        low = each.low.value or 0 if isinstance(each.low, Constant) else 0
-        yield each.name, low, width_of(module, each)

@@ -15,8 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 from .bits import CLEAN, Bits
 from .dataflow import Flow
 from .expression import Binary, Call, Concat, Constant, Expression, Name, Signed, Ternary, Unary
-from .machine import Machine, Piece, UntranslatableError
+from .machine import Machine, UntranslatableError
 from .modules import Module
+from .pieces import Piece
 from .statements import on_cycles, used
 from .translate import Translator
 from .widths import SHIFTS, width_of
