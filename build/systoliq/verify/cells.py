@@ -6,7 +6,7 @@ memory; a cell in any other mode raises `UnreadableError`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from .expression import UnreadableError
 
-__all__ = ["CELLS", "Cell"]
+__all__ = ["CELLS", "Cell", "mode_of_mac16"]
 
 Value = Any  # an int, or an array of ints (dtype object), not negative
 Pins = Callable[[str], Value]
@@ -80,9 +80,27 @@ def _gowin(width: int) -> Cell:
     )
 
 
-def _sb_mac16(pins: Pins, _: Mapping[str, str]) -> Value:
-    """O = A * B, signed, past the adders (Lattice FPGA-TN-02007)."""
-    return _signed(pins("A"), 16) * _signed(pins("B"), 16)
+def mode_of_mac16(parameters: Mapping[str, str]) -> str:
+    """Return what an SB_MAC16 gives: "product", "pair" of products of bytes, or "sum" of a product and C and D."""
+    for mode, (needed, possible) in _MAC16_MODES.items():
+        if all(parameters.get(name) == value for name, value in needed.items()):
+            wrong = [name for name in parameters if name not in {*needed, *possible, *_MAC16_NEEDED, "A_REG", "B_REG"}]
+            if wrong:
+                raise UnreadableError(f"an SB_MAC16 that gives a {mode} has {wrong[0]}, a mode that is not read")
+            return mode
+    raise UnreadableError("an SB_MAC16 is in a mode that is not read")
+
+
+def _sb_mac16(pins: Pins, parameters: Mapping[str, str]) -> Value:
+    """O = A * B, or A * B + CD, or the products of their bytes, all modulo 2^32 (Lattice FPGA-TN-02007)."""
+    mode, found = mode_of_mac16(parameters), 0
+    width = 8 if mode == "pair" else 16
+    for low in range(0, 16, width):
+        a, b = (pins(letter) >> low & (1 << width) - 1 for letter in "AB")
+        a = _signed(a, width) if parameters["A_SIGNED"] == "1" else a
+        b = _signed(b, width) if parameters["B_SIGNED"] == "1" else b
+        found |= (a * b & (1 << 2 * width) - 1) << 2 * low
+    return found + (pins("C") << 16 | pins("D")) if mode == "sum" else found
 
 
 _WIDEST = 18  # bits of a port of a DP16KD
@@ -141,9 +159,31 @@ def _ccu2c(pins: Pins, parameters: Mapping[str, str]) -> Value:
     return (low & 1) | high << 1
 
 
+def _alu(pins: Pins, _: Mapping[str, str]) -> Value:
+    """SUM and COUT: I3 + (I0 and I1) + CIN (Gowin UG288, mode MULT)."""
+    return pins("I3") + (pins("I0") & pins("I1")) + pins("CIN")
+
+
 _REGISTERS = ("INPUTA", "INPUTB", "PIPELINE", "OUTPUT")
-_MAC16_NEEDED = {"A_SIGNED": ("1",), "B_SIGNED": ("1",), "TOPOUTPUT_SELECT": ("3",), "BOTOUTPUT_SELECT": ("3",)}
-_MAC16_IDLE = ("AHOLD", "BHOLD", "OHOLDTOP", "OHOLDBOT", "IRSTTOP", "IRSTBOT", "ORSTTOP", "ORSTBOT")
+_MAC16_NEEDED = dict.fromkeys(("A_SIGNED", "B_SIGNED"), ("0", "1"))
+_MAC16_PAIR = ("TOP_8x8_MULT_REG", "BOT_8x8_MULT_REG", "PIPELINE_16x16_MULT_REG1")
+_MAC16_MODES: Mapping[str, tuple[Mapping[str, str], Sequence[str]]] = {  # parameters that each mode has, and may have
+    "product": ({"TOPOUTPUT_SELECT": "3", "BOTOUTPUT_SELECT": "3"}, ["PIPELINE_16x16_MULT_REG2"]),
+    "pair": ({"TOPOUTPUT_SELECT": "2", "BOTOUTPUT_SELECT": "2", "MODE_8x8": "1"}, _MAC16_PAIR),
+    "sum": (
+        {
+            **dict.fromkeys(("TOPOUTPUT_SELECT", "BOTOUTPUT_SELECT"), "1"),  # the register behind the adder
+            **dict.fromkeys(("TOPADDSUB_LOWERINPUT", "BOTADDSUB_LOWERINPUT"), "2"),  # the product
+            **dict.fromkeys(("TOPADDSUB_UPPERINPUT", "BOTADDSUB_UPPERINPUT"), "1"),  # C and D
+            "TOPADDSUB_CARRYSELECT": "2",  # the carry of the lower half
+        },
+        ["PIPELINE_16x16_MULT_REG2"],
+    ),
+}
+_MAC16_IDLE = (
+    *("AHOLD", "BHOLD", "CHOLD", "DHOLD", "CI", "ACCUMCI", "SIGNEXTIN"),
+    *(f"{name}{half}" for name in ("ADDSUB", "OHOLD", "OLOAD", "IRST", "ORST") for half in ("TOP", "BOT")),
+)
 
 CELLS: Mapping[str, Cell] = {
     "MULT18X18D": Cell(
@@ -184,11 +224,15 @@ CELLS: Mapping[str, Cell] = {
         tied={},
         shown=_ccu2c,
     ),
+    "ALU": Cell(outputs={"SUM": 1, "COUT": 1}, modes={"ALU_MODE": ("9",)}, needed=("ALU_MODE",), tied={}, shown=_alu),
     "MULT9X9": _gowin(9),
     "MULT18X18": _gowin(18),
     "SB_MAC16": Cell(
         outputs={"O": 32},
-        modes=_MAC16_NEEDED | dict.fromkeys(("A_REG", "B_REG", "PIPELINE_16x16_MULT_REG2"), ("0", "1")),
+        modes=_MAC16_NEEDED
+        | dict.fromkeys(("A_REG", "B_REG", "PIPELINE_16x16_MULT_REG2", *_MAC16_PAIR), ("0", "1"))
+        | {name: (value,) for needed, _ in _MAC16_MODES.values() for name, value in needed.items()}
+        | dict.fromkeys(("TOPOUTPUT_SELECT", "BOTOUTPUT_SELECT"), ("1", "2", "3")),
         needed=tuple(_MAC16_NEEDED),
         tied={"CE": 1} | dict.fromkeys(_MAC16_IDLE, 0),
         shown=_sb_mac16,

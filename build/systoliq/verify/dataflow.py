@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 
 from .bits import CLEAN, Bits, carried, computed
 from .cell_pins import CELL_OUTPUTS
+from .cell_steps import is_ram_of_cells
 from .expression import Binary, Call, Concat, Constant, Expression, Name, Signed, Ternary, Unary, UnreadableError, walk
 from .modules import Assignment, Instance, Module
-from .rom_cells import is_ram_of_cells
 from .syntax import CLOCK
 from .translate import is_signed
 from .widths import COMPARISONS, LOGICAL, SHIFTS, function_of, width_of

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from .cell_pins import CELL_OUTPUTS
+from .cell_steps import RAM_INPUTS, is_ram_of_cells, shown_by
 from .expression import Expression, Name, UnreadableError
 from .modules import Assignment, Instance, Module
 from .pieces import Piece, parts_of
-from .rom_cells import RAM_INPUTS, is_ram_of_cells, rom_ports
 from .statements import LoopError, ordered, used
 from .syntax import CLOCK
 from .translate import Translator
@@ -70,6 +70,7 @@ class Machine:
         self._modules, self._unknown, self._observed = modules, unknown, observed
         self._flat = _Flat()
         self._count = 0
+        self._tables: dict[tuple[int, ...], str] = {}  # of cells, with their variables
         self.assumed: set[str] = set()
         module = modules[top]
         ports = sorted(module.inputs - {CLOCK})
@@ -95,18 +96,23 @@ class Machine:
 
     @property
     def state_names(self) -> list[str]:
-        """The names of registers and memories with their instances, in the order of `snapshot`."""
+        """The names of registers and written memories with their instances, in the order of `snapshot`."""
         registers = [name for name, _, _, _ in self._flat.registers.values()]
-        return [*registers, *(name for name, _ in self._flat.memories.values())]
+        return [*registers, *(name for name, _ in self._written.values())]
 
     def snapshot(self) -> tuple[Any, ...]:
-        """The contents of registers and memories."""
-        return (*self.state, *(tuple(self._space[variable]) for variable in self._flat.memories))
+        """The contents of registers and of memories that are written."""
+        return (*self.state, *(tuple(self._space[variable]) for variable in self._written))
 
     def step(self, *inputs: int) -> tuple[int, ...]:
         """Return the `outputs` for these `inputs`, and then let the clock rise."""
         self.state, shown = self._step(self.state, *inputs)
         return shown
+
+    @property
+    def _written(self) -> dict[str, tuple[str, list[int]]]:
+        flat = self._flat
+        return {variable: each for variable, each in flat.memories.items() if variable in flat.writes}
 
     # Flattening.
 
@@ -133,12 +139,9 @@ class Machine:
             self._flat.memories[variable] = (f"{path}{name}", held)
         for instance in module.instances.values():
             if instance.kind in CELL_OUTPUTS:
-                is_read = rom_ports(instance)
                 for port in instance.ports.keys() & CELL_OUTPUTS[instance.kind].keys():
                     for part, low, width in parts_of(module, instance.ports[port]):
-                        variable = self._part(path, part, low, width)
-                        if not is_read:
-                            self._flat.missing[variable] = f"module {module.name} has a cell {instance.kind}"
+                        self._part(path, part, low, width)
                 continue
             placed = self._modules[instance.kind]
             inner = f"{path}{instance.name}."
@@ -214,10 +217,7 @@ class Machine:
         for assignment in module.clocked:
             self._clocked(path, module, assignment)
         for instance in module.instances.values():
-            if instance.kind not in CELL_OUTPUTS:
-                self._place(path, module, instance)
-            elif rom_ports(instance):
-                self._define_rom(path, module, instance)
+            (self._define_cell if instance.kind in CELL_OUTPUTS else self._place)(path, module, instance)
 
     def _value(self, path: str, module: Module, assignment: Assignment) -> Callable[[int], str]:
         """The text of what is assigned, at a scale."""
@@ -258,26 +258,36 @@ class Machine:
         self._flat.registers[shown] = (f"{path}read_data", 0, bits, f"{read} if {given['show']} else {shown}")
         self._flat.writes[words] = [f"if {given['write']}: {words}[{given['write_address']}] = {given['write_data']}"]
 
-    def _define_rom(self, path: str, module: Module, instance: Instance) -> None:
-        """Add a memory for each port of a cell that is only read."""
+    def _define_cell(self, path: str, module: Module, instance: Instance) -> None:
+        """Add the tables, products and registers of a cell, if it is read."""
+        try:
+            values = shown_by(instance)
+        except UnreadableError as error:
+            for port in instance.ports.keys() & CELL_OUTPUTS[instance.kind].keys():
+                for part in parts_of(module, instance.ports[port]):
+                    self._flat.missing[self._driven(path, *part)] = f"module {module.name}: {error}"
+            return
         plain = self._translator(path, module)
-        for port in rom_ports(instance):
-            words, shown = self._variable(), self._variable()
-            name, bits = f"{path}{instance.name}.{port.name}", max(port.outputs) + 1
-            self._flat.memories[words] = (name, list(port.words))
-            address = " | ".join(f"{plain.text(each, 1)} << {place}" for place, each in enumerate(port.address))
-            self._flat.registers[shown] = (f"{name}_read", 0, bits, f"{words}[{address}]")
-            if port.registered:
-                read, shown = shown, self._variable()
-                self._flat.registers[shown] = (f"{name}_shown", 0, bits, read)
-            for bit, output in port.outputs.items():
-                self._flat.statements |= self._given(
-                    path, module, instance.ports[output], functools.partial(self._bit, shown, bit)
-                )
+        for shown in values:
+            name = f"{path}{instance.name}.{shown.name}"
+            if shown.words and shown.words not in self._tables:
+                self._tables[shown.words] = self._variable()
+                self._flat.memories[self._tables[shown.words]] = (name, list(shown.words))
+            variable, before = self._variable(), ""
+            for step, (text, registers) in enumerate(shown.steps(plain.text, self._tables.get(shown.words, ""))):
+                text = text.format(before)
+                for after in range(registers):
+                    self._flat.registers[variable] = (f"{name}_{step}_{after}", 0, shown.bits, text)
+                    text, variable = variable, self._variable()
+                before = text
+            self._flat.statements[variable] = before
+            for port, (low, width) in shown.outputs.items():
+                bits = functools.partial(self._of_cell, f"({variable} >> {low} & {(1 << width) - 1})")
+                self._flat.statements |= self._given(path, module, instance.ports[port], bits)
 
-    def _bit(self, variable: str, bit: int, scale: int) -> str:
-        """The text of a bit of a word that a cell shows."""
-        return f"({variable} >> {bit} & 1)" if scale == 1 else "0"  # a word at an address of data says nothing
+    def _of_cell(self, text: str, scale: int) -> str:
+        """The text of bits of a cell, at a scale: those that are computed from data say nothing."""
+        return text if scale == 1 else "0"
 
     def _given(self, path: str, module: Module, target: Expression, value: Callable[[int], str]) -> dict[str, str]:
         """The variables of the parts of `target`, with the text of each one's bits of a `value` at a scale."""

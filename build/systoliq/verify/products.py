@@ -23,6 +23,7 @@ __all__ = ["Products", "find_products"]
 
 _ARRAY = re.compile(r"array(_\d+)?")
 _MULTIPLIER = re.compile(r"\w+_multiplier_\d+x\d+")
+_ADDERS = {"ALU", "CCU2C"}  # cells that do not multiply
 _MOST_BITS = 18  # of both operands
 
 
@@ -41,17 +42,18 @@ class Products:
 def find_products(modules: Mapping[str, Module], flow: Flow) -> Products:
     """Read the arrays in `modules`, whose data goes as `flow` says."""
     within = set(_within(modules))
-    found: dict[str, list[str]] = {"multipliers": [], "unread": [], "wrong": []}
+    found: dict[str, list[str]] = {"multipliers": [], "unread": [], "logic": [], "wrong": []}
     for name in sorted(within):
         module = modules[name]
-        if any(each.kind not in modules for each in module.instances.values()):
-            found["unread"].append(name)  # cells
-        elif _MULTIPLIER.fullmatch(name):
+        cells = {each.kind for each in module.instances.values()} - modules.keys()
+        if _MULTIPLIER.fullmatch(name):
             found[_checked(modules, name)].append(name)
+        elif cells:
+            found["logic" if cells <= _ADDERS else "unread"].append(name)
         elif _multiplies(module):
             found["unread"].append(name)
-    logic = sorted(within & (flow.decisions | flow.logic))
-    return Products(**found, logic=logic)
+    found["logic"] = sorted({*found["logic"], *within & (flow.decisions | flow.logic)})
+    return Products(**found)
 
 
 def _within(modules: Mapping[str, Module]) -> Iterator[str]:
