@@ -7,6 +7,7 @@ read here, but taken to be one.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -122,7 +123,8 @@ def shown_by(instance: Instance) -> list[Shown]:
     if instance.kind == "SB_MAC16":
         return [_mac16(instance)]
     if instance.kind in _ADDERS:
-        return [_table(instance, "table", _ADDERS[instance.kind], _outputs(instance), 0)]
+        words = _words_of_adder(instance.kind, tuple(sorted(instance.parameters.items())))
+        return [_table(instance, "table", _ADDERS[instance.kind], _outputs(instance), words, delay=0)]
     if instance.kind == _ROM:
         return [*_reads(instance)]
     raise UnreadableError(f"a {instance.kind} is not read")
@@ -199,22 +201,40 @@ def _reads(instance: Instance) -> list[Shown]:
     for letter in "AB":
         if outputs := _outputs(instance, f"DO{letter}"):
             address = [f"AD{letter}{bit}" for bit in range(first, _ADDRESS_BITS)]
+            numbers = np.arange(1 << len(address), dtype=object)
+            values = _values(instance, {port: numbers >> place & 1 for place, port in enumerate(address)})
             delay = 2 if instance.parameters.get(f"REGMODE_{letter}") == "OUTREG" else 1
-            found.append(_table(instance, letter, address, outputs, delay))
+            found.append(_table(instance, letter, address, outputs, _side_by_side(values, outputs), delay=delay))
     return found
 
 
+@functools.cache
+def _words_of_adder(kind: str, parameters: tuple[tuple[str, str], ...]) -> tuple[int, ...]:
+    instance = Instance(kind, "", {}, dict(parameters))
+    numbers = np.arange(1 << len(_ADDERS[kind]))
+    values = _values(instance, {port: numbers >> place & 1 for place, port in enumerate(_ADDERS[kind])})
+    outputs = {port: (place, 1) for place, port in enumerate(CELLS[kind].outputs)}
+    return _side_by_side(values, outputs)
+
+
+def _side_by_side(values: Mapping[str, Any], outputs: Mapping[str, tuple[int, int]]) -> tuple[int, ...]:
+    return tuple(int(word) for word in sum(values[port] << low for port, (low, _) in outputs.items()))
+
+
 def _table(
-    instance: Instance, name: str, operand: Sequence[str], outputs: Mapping[str, tuple[int, int]], delay: int
+    instance: Instance,
+    name: str,
+    operand: Sequence[str],
+    outputs: Mapping[str, tuple[int, int]],
+    words: tuple[int, ...],
+    *,
+    delay: int,
 ) -> Shown:
-    numbers = np.arange(1 << len(operand), dtype=object)
-    values = _values(instance, {port: numbers >> place & 1 for place, port in enumerate(operand)})
-    words = sum((values[port] << low for port, (low, _) in outputs.items()), np.zeros(len(numbers), object))
     return Shown(
         name=name,
         bits=max((low + width for low, width in outputs.values()), default=1),
         address=Operand(parts=[(_connected(instance, port), 1) for port in operand], bits=len(operand)),
-        words=tuple(int(word) for word in words),
+        words=words,
         outputs=outputs,
         delay=delay,
     )

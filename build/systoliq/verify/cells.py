@@ -81,14 +81,14 @@ def _gowin(width: int) -> Cell:
 
 
 def mode_of_mac16(parameters: Mapping[str, str]) -> str:
-    """Return what an SB_MAC16 gives: "product", "pair" of products of bytes, or "sum" of a product and C and D."""
+    """Return what a SB_MAC16 gives: "product", "pair" of products of bytes, or "sum" of a product and C and D."""
     for mode, (needed, possible) in _MAC16_MODES.items():
         if all(parameters.get(name) == value for name, value in needed.items()):
             wrong = [name for name in parameters if name not in {*needed, *possible, *_MAC16_NEEDED, "A_REG", "B_REG"}]
             if wrong:
-                raise UnreadableError(f"an SB_MAC16 that gives a {mode} has {wrong[0]}, a mode that is not read")
+                raise UnreadableError(f"a SB_MAC16 that gives a {mode} has {wrong[0]}, a mode that is not read")
             return mode
-    raise UnreadableError("an SB_MAC16 is in a mode that is not read")
+    raise UnreadableError("a SB_MAC16 is in a mode that is not read")
 
 
 def _sb_mac16(pins: Pins, parameters: Mapping[str, str]) -> Value:
