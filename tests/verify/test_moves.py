@@ -118,7 +118,7 @@ def test_an_order_in_a_memory_cell_is_certified(in_cells):
 CELL_FORGERIES = {
     "an index": (r"\.INITVAL_00\(320'h[0-9a-f]*(\w)\)", None, "are others"),
     "no output register": (r'\.INITVAL_3F\(.*?\.REGMODE_A\("(OUTREG)"\)', "NOREG", "are others"),
-    "a word that stays": (r"\.INITVAL_3F\(.*?\.CEA\((1'h1)\)", "address[0]", "a cell DP16KD"),
+    "a word that stays": (r"\.INITVAL_3F\(.*?\.CEA\((1'h1)\)", "address[0]", "_indices: a DP16KD has CEA tied to"),
 }
 
 

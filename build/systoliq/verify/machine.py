@@ -265,7 +265,7 @@ class Machine:
         except UnreadableError as error:
             for port in instance.ports.keys() & CELL_OUTPUTS[instance.kind].keys():
                 for part in parts_of(module, instance.ports[port]):
-                    self._flat.missing[self._driven(path, *part)] = f"module {module.name}: {error}"
+                    self._flat.missing[self._driven(path, *part)] = f"has a cell in {module.name}: {error}"
             return
         plain = self._translator(path, module)
         for shown in values:
