@@ -187,6 +187,9 @@ IN_VERILOG = {
     "sums of a depthwise product": (
         "separable", r"_s1_convolution1_depthwise_lane_0\(.*?= sums (>>) ", "<<",
         "convolution1 (Convolution)", "lane 0 does not read the sums of element 1 at step 1"),
+    "operand of a serial product": (
+        "separable", r"_s1_convolution1_depthwise_serial_multiplier\w+\(.*?assign \w+ = (start) \? a : a_held;", "1'h1",
+        "convolution1 (Convolution)", "shows no product of its operands within 64 cycles"),
     "rounding of a requantizer": (
         "residual", r"_s5_dense5_requantizer\(.*?\$signed\(\{ zero_point, (up) \}\)", "1'h0",
         "dense5 (Dense)", "is not the form 'near-tie' at accumulator"),

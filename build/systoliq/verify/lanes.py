@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from .evaluate import Scope, Value, as_signed
 from .expression import UnreadableError
+from .serial import is_serial, with_product
 
 __all__ = ["Column", "Float8Column", "Lanes"]
 
@@ -121,7 +122,11 @@ class Lanes(ABC):
 
     @property
     def effort(self) -> int:
-        """Cost of an answer relative to plain logic: carry chains are followed table by table."""
+        """Cost of an answer relative to plain logic: carry chains are followed table by table, serial products cycle by
+        cycle.
+        """
+        if is_serial(self.first_lane.child("requantizer")):
+            return _EFFORT_OF_CARRIES
         requantizer = self.first_lane.child("requantizer").module
         waiting, seen = [requantizer], {requantizer.name}
         while waiting:
@@ -141,6 +146,8 @@ class Lanes(ABC):
 
     def _answers(self, n: int, given: npt.NDArray[Any]) -> npt.NDArray[Any]:
         requantizer = self.lane(n, sums=0, row_sum=0).child("requantizer", {"acc": given})
+        if is_serial(requantizer):
+            requantizer = with_product(requantizer)
         bits = requantizer.module.wires["y"].width
         answer = requantizer.value("y")
         return np.broadcast_to(np.asarray(as_signed(answer, bits) if self.y_signed else answer), given.shape)

@@ -8,13 +8,14 @@ Rows of A stream in, rows of Y stream out:
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import numpy.typing as npt
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from systoliq.golden.float8_requantization import Float8Requantization
 from systoliq.golden.formats import IntFormat, signed_bits
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.unscaled import Unscaled
@@ -30,7 +31,14 @@ from .folding import Folding, fold
 from .hierarchy import place
 from .mac import operand_layout
 from .replay_buffer import ReplayBuffer
-from .requantizers import LaneRequantizerConfig, LayerRequantization, requantizer_config, requantizer_constants
+from .requantizer import RequantizerConfig
+from .requantizers import (
+    LaneRequantizerConfig,
+    LayerRequantization,
+    check_kind,
+    requantizer_config,
+    requantizer_constants,
+)
 from .result_buffer import ResultBuffer, result_flags, y_beat
 from .results_timed import results_timed
 from .schedule import Schedule
@@ -63,7 +71,8 @@ class Dense(wiring.Component):
     row is multiplied by the columns of its group only, so ``groups`` rows of A make one row of Y. ``cols`` must divide
     the columns of a group.
 
-    ``lane_cells`` are the cells of the lanes' multipliers; by default, the array's cells. The hardware computes
+    ``lane_cells`` are the cells of the lanes' multipliers; by default, the array's cells. With ``serial``, requantizers
+    multiply a few bits at a time where tiles leave them the time (`Schedule.spare_pace`). The hardware computes
     `MatMulLayer.canonical`, and ``requantization`` holds the constants of that layer.
 
     Raises ValueError if the accumulator cannot hold every sum that the layer can reach; sums modulo 2^32 (ONNX's int32)
@@ -82,8 +91,9 @@ class Dense(wiring.Component):
         wrap: bool = False,
         lane_cells: str | None = None,
         groups: int = 1,
+        serial: bool = False,
     ) -> None:
-        _check_kind(layer, requantization)
+        check_kind(layer, requantization)
         if groups > 1 and layer.n % (groups * config.cols):
             raise ValueError(f"cols must divide the {layer.n} columns in {groups} groups, not {config.cols}")
         self.layer = layer
@@ -113,14 +123,17 @@ class Dense(wiring.Component):
         self._weights_latency = WeightMemory.latency_of(words + (self._idle is not None), config.cells)
         self.array = SystolicArray(self.config.replace(cols=config.cols + self._ones), interval=self.schedule.interval)
         lanes = self.config if lane_cells is None else self.config.replace(cells=lane_cells)
-        lane_config = requantizer_config(requantization, lanes, self.sum_bits)
+        pace = self.schedule.spare_pace if serial and not self._ones else 1
+        lane_config = requantizer_config(requantization, lanes, self.sum_bits, pace=pace)
+        if isinstance(lane_config, RequantizerConfig):
+            self.schedule = dataclasses.replace(self.schedule, pace=lane_config.pace)
         self.lanes = [self._lane(lane_config, index, lanes.cells) for index in range(self.schedule.lanes)]
         y_shape = self.lanes[0].y.shape()
         self.result_buffer = ResultBuffer(
             y_shape,
             result_flags(),
             lanes=self.schedule.lanes,
-            tile_beats=self.schedule.drain_cycles,
+            tile_beats=self.schedule.drain_steps,
             tiles=1 + -(-self._flight_cycles // self.schedule.tile_cycles),
             cells=config.cells,
         )
@@ -244,8 +257,8 @@ class Dense(wiring.Component):
         """Cycle model: from the first A beat to the last Y beat of ``m`` rows, both included, without stalls."""
         schedule = self.schedule
         tiles = schedule.groups(m) * schedule.column_tiles
-        tail = (schedule.config.rows - 1) * schedule.interval + schedule.row_beats(schedule.column_tiles - 1)
-        return self._fill + schedule.beats + (tiles - 1) * schedule.tile_cycles + self.latency + tail - 1
+        tail = (schedule.config.rows - 1) * schedule.interval + schedule.row_beats(schedule.column_tiles - 1) - 1
+        return self._fill + schedule.beats + (tiles - 1) * schedule.tile_cycles + self.latency + tail * schedule.pace
 
     def timed(self, line: Timeline, taken: Steps) -> Steps:
         """Return the beats of Y, from the beats of A, without stalls from outside."""
@@ -382,15 +395,3 @@ class Dense(wiring.Component):
             self.y.valid.eq(buffer.o.valid),
             buffer.o.ready.eq(self.y.ready),
         ]
-
-
-def _check_kind(layer: MatMulLayer, requantization: LayerRequantization) -> None:
-    """A TypeError where ``requantization`` is not of the layer's kind."""
-    given = type(requantization).__name__
-    if layer.gives_sums != isinstance(requantization, Unscaled):
-        must = "must be" if layer.gives_sums else "must not be"
-        raise TypeError(f"requantization {must} Unscaled for {layer.y_format} results, not {given}")
-    if layer.has_float8 != isinstance(requantization, Float8Requantization):
-        must = "must be" if layer.has_float8 else "must not be"
-        formats = f"{layer.a_format} x {layer.b_format} -> {layer.y_format}"
-        raise TypeError(f"requantization {must} a Float8Requantization for {formats}, not {given}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, wiring
@@ -11,7 +12,7 @@ from amaranth.lib.wiring import In, Out
 
 from systoliq.golden.formats import signed_bits
 
-from .counter import successor
+from .counter import Count, count, successor
 from .delay import delay
 from .hierarchy import place
 from .multiplier import WideMultiplier
@@ -37,11 +38,12 @@ class ColumnConstants:
 
 
 class DrainLane(wiring.Component):
-    """Serves ``interval`` neighbouring columns: one sum a cycle, row after row, ``drain_cycles`` cycles for a tile.
+    """Serves ``interval`` neighbouring columns: one sum every ``pace`` cycles, row after row, ``drain_cycles`` cycles
+    for a tile.
 
     ``start`` comes in the cycle in which ``sums[0]`` shows row 0; in the cycles after it the lane reads column 1, 2...
-    of row 0, then row 1, as `SystolicArray` shows them. Tiles are counted, not announced. ``batch_last`` comes with the
-    ``start`` of a tile that ends a batch.
+    of row 0, then row 1, as `SystolicArray` shows them, each ``pace`` cycles after the one before. Tiles are counted,
+    not announced. ``batch_last`` comes with the ``start`` of a tile that ends a batch.
 
     ``row_sums`` are the least and the most that a row of A may sum to, if residuals are multiplied by these sums; then
     ``row_sum`` holds the sum of row r when the lane begins row r, and ``row_sum_next`` when the next lane does. The
@@ -94,7 +96,12 @@ class DrainLane(wiring.Component):
     @property
     def latency(self) -> int:
         """Choice of the column, product of the row sum where there is one, requantizer."""
-        return self._choosing + self._correcting + self.requantizer.latency
+        return self._to_requantizer + self.requantizer.latency
+
+    @property
+    def _to_requantizer(self) -> int:
+        """Cycles from the sum to the requantizer."""
+        return self._choosing + self._correcting
 
     @property
     def _correcting(self) -> int:
@@ -120,7 +127,13 @@ class DrainLane(wiring.Component):
         m.submodules.requantizer = place(self.requantizer, platform)
         step, index, present, flags = self._follow(m)
         self._requantize(m, platform, step, index)
-        control = delay(m, Cat(present, flags), self.latency, name="control", reset_less=False)
+        control: Value = Cat(present, flags)
+        if "start" in self.requantizer.signature.members:
+            control = delay(m, control, self._to_requantizer, name="chosen_control", reset_less=False)
+            m.d.comb += self.requantizer.start.eq(control[0])
+            control = delay(m, control, self.requantizer.latency, name="control", reset_less=False)
+        else:
+            control = delay(m, control, self.latency, name="control", reset_less=False)
         m.d.comb += [self.push.eq(control[0]), self.flags.eq(control[1:])]
         return m
 
@@ -136,10 +149,14 @@ class DrainLane(wiring.Component):
         ends_batch = Signal()
         busy = Signal()
         ends = Signal()
-        last_row, last_step = row == schedule.config.rows - 1, step == schedule.interval - 1
+        last_row, final_step = row == schedule.config.rows - 1, step == schedule.interval - 1
+        phase = self._phase(m, busy)
+        last_step = final_step & phase.last if phase else final_step
         m.d.comb += [busy.eq(self.start | running), ends.eq(busy & last_row & last_step)]
         with m.If(busy):
-            m.d.sync += [running.eq(~ends), step.eq(successor(step, schedule.interval))]
+            m.d.sync += running.eq(~ends)
+            with m.If(phase.last) if phase else nullcontext():
+                m.d.sync += step.eq(successor(step, schedule.interval))
             with m.If(last_step):
                 m.d.sync += row.eq(successor(row, schedule.config.rows))
             with m.If(ends):
@@ -152,11 +169,16 @@ class DrainLane(wiring.Component):
         present = Signal()
         in_last_tile = tile == schedule.column_tiles - 1
         m.d.comb += [
-            flags.tile_last.eq(last_row & Mux(in_last_tile, step == ragged - 1, last_step)),
+            flags.tile_last.eq(last_row & Mux(in_last_tile, step == ragged - 1, final_step)),
             flags.last.eq(Mux(self.start, self.batch_last, ends_batch) & flags.tile_last),
-            present.eq(busy & (~in_last_tile | (step < ragged))),
+            present.eq((busy if phase is None else busy & (phase.value == 0)) & (~in_last_tile | (step < ragged))),
         ]
         return step, Cat(step, tile), present, flags
+
+    def _phase(self, m: Module, busy: Signal) -> Count | None:
+        """The cycles of a sum; None where a sum has one, or a tile one sum."""
+        pace = self.schedule.pace
+        return count(m, pace, when=busy, name="phase") if pace > 1 and self.schedule.drain_steps > 1 else None
 
     def _requantize(self, m: Module, platform: object, step: Signal, index: Value) -> None:
         """The sum of column ``step`` with its bias, less the row sum's part, through the requantizer."""

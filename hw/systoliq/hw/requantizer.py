@@ -21,8 +21,18 @@ from .hierarchy import place
 from .multiplier import WideMultiplier
 from .operand_shape import operand_shape
 from .rounding import RoundingShift
+from .serial_multiplier import SERIAL_CELLS, SerialMultiplier, serial_cycles
 
-__all__ = ["Requantizer", "RequantizerConfig"]
+__all__ = ["Requantizer", "RequantizerConfig", "serial_pace"]
+
+_FEW = 4  # bits of a factor that is not worth a serial form
+
+
+def serial_pace(multiplier_bits: int, pace: int, cells: str) -> int:
+    """Return the cycles that a serial requantizer in ``cells`` takes for a result where it has ``pace``; 1 where it is
+    none.
+    """
+    return serial_cycles(multiplier_bits, pace) if multiplier_bits > _FEW and cells in SERIAL_CELLS else 1
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -33,7 +43,8 @@ class RequantizerConfig:
     shifts lie in ``min_shift .. max_shift``; ``offset_bits`` is the width of the signed offset, used by ``FLOOR`` only.
     ``cells`` is as in `ArrayConfig`. Without ``pipelined`` registers are as few as a clock of 24 MHz allows on an iCE40
     UltraPlus. Multiplier and shift are sampled ``scale_later`` cycles after the accumulator, which must not be more
-    than the rounding to float32 takes.
+    than the rounding to float32 takes. With a ``pace`` of several cycles, accumulators come at least so far apart, and
+    the product is made a few bits at a time.
     """
 
     accumulator_bits: int
@@ -46,19 +57,24 @@ class RequantizerConfig:
     cells: str = "portable"
     pipelined: bool = True
     scale_later: int = 0
+    pace: int = 1
 
     @classmethod
-    def of(cls, requantization: Requantization, accumulator_bits: int, *, cells: str = "portable") -> RequantizerConfig:
-        """The narrowest lane that serves every column of ``requantization``."""
+    def of(
+        cls, requantization: Requantization, accumulator_bits: int, *, cells: str = "portable", pace: int = 1
+    ) -> RequantizerConfig:
+        """The narrowest lane that serves every column of ``requantization``, serial where ``pace`` cycles allow it."""
+        multiplier_bits = max(max(requantization.multiplier).bit_length(), 1)
         return cls(
             accumulator_bits=accumulator_bits,
-            multiplier_bits=max(max(requantization.multiplier).bit_length(), 1),
+            multiplier_bits=multiplier_bits,
             min_shift=min(requantization.shift),
             max_shift=max(requantization.shift),
             offset_bits=signed_bits(*requantization.offset),
             output=requantization.output,
             rounding=requantization.rounding,
             cells=cells,
+            pace=serial_pace(multiplier_bits, pace, cells),
         )
 
     @property
@@ -70,9 +86,10 @@ class RequantizerConfig:
 class Requantizer(wiring.Component):
     """``y = saturate(round(acc * multiplier / 2**shift) + zero_point)``, one result a cycle, no stall, no reset.
 
-    Inputs are sampled every cycle and ``y`` shows their result ``latency`` cycles later. The arithmetic is two's
-    complement throughout and equals `systoliq.golden.requantization.Requantization.apply` for every input. The zero
-    point must be within the range of ``y``, and steady.
+    Inputs are sampled every cycle and ``y`` shows their result ``latency`` cycles later. A serial one has a ``start``,
+    at least `RequantizerConfig.pace` cycles apart, and shows the results of inputs that come with it alone. The
+    arithmetic is two's complement throughout and equals `systoliq.golden.requantization.Requantization.apply` for every
+    input. The zero point must be within the range of ``y``, and steady.
     """
 
     kind = "requantizer"
@@ -86,9 +103,15 @@ class Requantizer(wiring.Component):
         if rounding is Rounding.NEAR_TIE and factor_bits > FLOAT32_BITS + 1:
             self._to_float32 = RoundToFloat32(factor_bits, registered=config.pipelined)
             factor_bits = len(self._to_float32.rounded)
-        self._multiplier = WideMultiplier(
-            factor_bits, config.multiplier_bits, cells=config.cells, pipelined=config.pipelined
-        )
+        self._multiplier: WideMultiplier | SerialMultiplier
+        if config.pace > 1:
+            self._multiplier = SerialMultiplier(
+                factor_bits, config.multiplier_bits, cells=config.cells, pace=config.pace
+            )
+        else:
+            self._multiplier = WideMultiplier(
+                factor_bits, config.multiplier_bits, cells=config.cells, pipelined=config.pipelined
+            )
         value_bits = len(self._multiplier.product)
         if rounding is Rounding.FLOOR:
             value_bits = max(value_bits, config.offset_bits) + 1
@@ -106,6 +129,7 @@ class Requantizer(wiring.Component):
                 "offset": In(signed(config.offset_bits)),
                 "zero_point": In(signed(config.output.bits + 1)),
                 "y": Out(y_shape),
+                **({"start": In(1)} if config.pace > 1 else {}),
             }
         )
 
@@ -135,6 +159,8 @@ class Requantizer(wiring.Component):
 
         m.submodules.multiplier = place(multiplier, platform)
         m.d.comb += [multiplier.a.eq(acc), multiplier.b.eq(delay(m, self.multiplier, stage - later, name="factor"))]
+        if isinstance(multiplier, SerialMultiplier):
+            m.d.comb += multiplier.start.eq(delay(m, self.start, stage, name="start"))
         value: Value = multiplier.product
         stage += multiplier.latency
         if self.config.rounding is Rounding.FLOOR:

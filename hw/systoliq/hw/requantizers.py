@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from systoliq.golden.float8_requantization import Float8Requantization
+from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Requantization
 from systoliq.golden.unscaled import Unscaled
 
@@ -15,6 +16,7 @@ __all__ = [
     "LaneRequantizer",
     "LaneRequantizerConfig",
     "LayerRequantization",
+    "check_kind",
     "lane_requantizer",
     "requantizer_config",
     "requantizer_constants",
@@ -25,15 +27,19 @@ LaneRequantizer = Requantizer | Float8Requantizer | UnscaledSum
 LaneRequantizerConfig = RequantizerConfig | Float8RequantizerConfig | UnscaledSumConfig
 
 
-def requantizer_config(requantization: LayerRequantization, array: ArrayConfig, sum_bits: int) -> LaneRequantizerConfig:
-    """The narrowest lane below ``array`` that serves every column; integer sums, bias included, have ``sum_bits``."""
+def requantizer_config(
+    requantization: LayerRequantization, array: ArrayConfig, sum_bits: int, *, pace: int = 1
+) -> LaneRequantizerConfig:
+    """The narrowest lane below ``array`` that serves every column; integer sums, bias included, have ``sum_bits``, and
+    come at least ``pace`` cycles apart.
+    """
     if isinstance(requantization, Float8Requantization):
         return Float8RequantizerConfig.of(requantization, array, sum_bits)
     if array.float8:
         raise TypeError(f"requantization must be a Float8Requantization for operands of {array.a} and {array.b}")
     if isinstance(requantization, Unscaled):
         return UnscaledSumConfig(sum_bits=sum_bits)
-    return RequantizerConfig.of(requantization, sum_bits, cells=array.cells)
+    return RequantizerConfig.of(requantization, sum_bits, cells=array.cells, pace=pace)
 
 
 def lane_requantizer(config: LaneRequantizerConfig) -> LaneRequantizer:
@@ -51,3 +57,15 @@ def requantizer_constants(requantization: LayerRequantization, array: ArrayConfi
         exponent = exponents_of(requantization, array)[column]
         return {"multiplier": requantization.multiplier[column], "exponent": exponent}
     return {name: getattr(requantization, name)[column] for name in Requantizer.constants}
+
+
+def check_kind(layer: MatMulLayer, requantization: LayerRequantization) -> None:
+    """A TypeError where ``requantization`` is not of the layer's kind."""
+    given = type(requantization).__name__
+    if layer.gives_sums != isinstance(requantization, Unscaled):
+        must = "must be" if layer.gives_sums else "must not be"
+        raise TypeError(f"requantization {must} Unscaled for {layer.y_format} results, not {given}")
+    if layer.has_float8 != isinstance(requantization, Float8Requantization):
+        must = "must be" if layer.has_float8 else "must not be"
+        formats = f"{layer.a_format} x {layer.b_format} -> {layer.y_format}"
+        raise TypeError(f"requantization {must} a Float8Requantization for {formats}, not {given}")

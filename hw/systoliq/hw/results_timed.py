@@ -23,7 +23,8 @@ def results_timed(
     tiles = len(taken) // schedule.beats
     rows, interval = np.arange(schedule.config.rows)[:, np.newaxis], schedule.interval
     steps = [
-        (rows * interval + np.arange(schedule.row_beats(tile))).reshape(-1) for tile in range(schedule.column_tiles)
+        schedule.pace * (rows * interval + np.arange(schedule.row_beats(tile))).reshape(-1)
+        for tile in range(schedule.column_tiles)
     ]
     sizes = np.array([len(steps[tile % schedule.column_tiles]) for tile in range(tiles)])
     pushed = line.steps(int(sizes.sum()))

@@ -19,12 +19,13 @@ class Schedule:
 
     Rows of A are taken ``rows`` at a time (a group). For each group the array runs ``column_tiles`` tiles of ``beats``
     beats. The sums of a tile drain through ``lanes`` lanes, each of which serves ``interval`` neighbouring columns, one
-    sum a cycle.
+    sum every ``pace`` cycles. Only arrays of one row keep their sums for longer than a cycle.
     """
 
     k: int
     n: int
     config: ArrayConfig
+    pace: int = 1
 
     @property
     def beats(self) -> int:
@@ -51,9 +52,19 @@ class Schedule:
         return self.config.cols // self.lanes
 
     @property
+    def drain_steps(self) -> int:
+        """Sums of one tile that a lane serves."""
+        return self.config.rows * self.interval
+
+    @property
     def drain_cycles(self) -> int:
         """Cycles for which a lane is busy with one tile."""
-        return self.config.rows * self.interval
+        return self.drain_steps * self.pace
+
+    @property
+    def spare_pace(self) -> int:
+        """The slowest ``pace`` at which a tile drains while the next one runs."""
+        return max(self.beats // self.drain_steps, 1) if self.config.rows == 1 else 1
 
     @property
     def tile_cycles(self) -> int:

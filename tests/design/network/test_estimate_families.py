@@ -40,11 +40,11 @@ MEASURED = {
         ("fc", 1, 1, 947, 2, 0),
     ],
     ("gatemate-a1", "mixed"): [
-        ("convolution0", 4, 2, 5423, 2, 0), ("convolution1", 1, 1, 2018, 1, 0),
+        ("convolution0", 4, 2, 5423, 2, 0), ("convolution1", 1, 1, 1723, 1, 0),
         ("multiplication2", 1, 1, 1011, 4, 0), ("concatenation3", 1, 1, 432, 4, 0),
         ("maxpool4", 1, 1, 314, 1, 0), ("table5", 1, 1, 472, 1, 0),
-        ("convolution6", 1, 1, 2268, 1, 0), ("move7", 1, 1, 357, 2, 0),
-        ("convolution8", 2, 1, 2620, 5, 0), ("wholeaverage9", 1, 1, 1283, 1, 0),
+        ("convolution6", 1, 1, 2015, 1, 0), ("move7", 1, 1, 357, 2, 0),
+        ("convolution8", 2, 1, 2560, 5, 0), ("wholeaverage9", 1, 1, 1006, 2, 0),
         ("dense11", 1, 1, 2483, 7, 0),
     ],
 }  # fmt: skip

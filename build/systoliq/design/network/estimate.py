@@ -22,6 +22,7 @@ from systoliq.hw.network.memory import Memory
 from systoliq.hw.network.operator import Operator
 from systoliq.hw.network.operators import operator_of
 from systoliq.hw.network.parallelism import Parallelism
+from systoliq.hw.requantizer import serial_pace
 from systoliq.hw.rom_layout import tables_of
 
 from ...synth.families import FAMILIES
@@ -38,6 +39,7 @@ RAM_ERROR = 1  # memory blocks of a stage, at the most
 _OF_TREE = 2  # bits that sums of products have more than they, on average
 _FEW_BITS = 4  # of a factor, which needs no multiplier
 _OF_AVERAGE = 0.5  # of a lane: it has no bias, and one factor for all sums
+_OF_SERIAL_AVERAGE = 0.05  # the same of a serial one
 _FIFO = 90  # its flow control
 _PLAIN_ROW_SUMS = 250  # of the products of row sums in plain logic
 _STEPS = 100  # of a multiplication's estimate and threshold in a lane, beyond its product
@@ -104,7 +106,8 @@ def estimate(
         return None
     if not lanes_in_tables:
         sizes = dataclasses.replace(sizes, lane_bit=0, varying_bit=0)
-    if (parallelism.lane_cells or lane_cells(cells)) == PLAIN_CELLS:
+    lane = parallelism.lane_cells or lane_cells(cells)
+    if lane == PLAIN_CELLS:
         plain = sizes.plain_bit
         sizes = dataclasses.replace(
             sizes,
@@ -118,7 +121,7 @@ def estimate(
     count += sizes.common * _FIFO * sum(map(bool, waiting))
     if products := operator.multipliers(parallelism):
         count += products * _product_sites(operator, parallelism.cells or cells, sizes) + _sums(operator, parallelism)
-    prices = _prices(operator, sizes)
+    prices = _prices(operator, sizes, operator.lane_pace(parallelism), lane)
     count += sum(prices[part] * number for part, number in operator.parts(parallelism).items())
     return Estimate(
         round(count), sum(_blocks(memory, cells, sizes) for memory in memories), tuple(_large(memories, cells, sizes))
@@ -168,10 +171,16 @@ def _rows(a: int, b: int) -> int:
     return rows * (a + 3) + (rows - 1) * (a + 4)
 
 
-def _prices(operator: Operator[network.Node], sizes: Sizes) -> dict[str, float]:
-    """Return the LUT sites of each part that `Operator.parts` may name."""
+def _prices(operator: Operator[network.Node], sizes: Sizes, pace: int, lane: str) -> dict[str, float]:
+    """Return the LUT sites of each part that `Operator.parts` may name; a requantizer in the cells `lane` has `pace`
+    cycles for a result.
+    """
     factors = operator.requantizer_factors or (0, 0)
-    requantizer = _requantizer(*factors, sizes.varying_bit if operator.scales_vary else sizes.lane_bit, sizes)
+    product_bit = sizes.varying_bit if operator.scales_vary else sizes.lane_bit
+    requantizer = _requantizer(*factors, product_bit, sizes)
+    cycles = serial_pace(factors[1], pace, lane)
+    if cycles > 1:
+        requantizer = _serial_requantizer(*factors, cycles, sizes)
     return {
         **{part: sizes.common * price for part, price in _PARTS.items()},
         "sequence": sizes.sequence,
@@ -182,7 +191,8 @@ def _prices(operator: Operator[network.Node], sizes: Sizes) -> dict[str, float]:
         "steps": sizes.common * _STEPS + math.prod(factors) * sizes.lane_bit,
         "real_sum": sizes.common * _REAL_SUM + math.prod(factors) * sizes.lane_bit,
         "requantizer": requantizer,
-        "mean_requantizer": requantizer * _OF_AVERAGE,
+        "product_requantizer": requantizer * _OF_AVERAGE,
+        "mean_requantizer": requantizer * (_OF_AVERAGE if cycles == 1 else _OF_SERIAL_AVERAGE),
     }
 
 
@@ -191,6 +201,12 @@ def _requantizer(sums: int, mantissas: int, product_bit: float, sizes: Sizes) ->
     if mantissas <= _FEW_BITS:
         return sums * sizes.shift_sum_bit
     return sums * (sizes.lane_sum_bit + mantissas * product_bit)
+
+
+def _serial_requantizer(sums: int, mantissas: int, cycles: int, sizes: Sizes) -> float:
+    """The same of one that multiplies in some `cycles`."""
+    digit = -(-mantissas // cycles)
+    return sums * (sizes.lane_sum_bit + digit * sizes.digit_bit) + mantissas + sizes.serial
 
 
 def _blocks(memory: Memory, cells: str, sizes: Sizes) -> int:

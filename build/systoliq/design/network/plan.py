@@ -21,6 +21,7 @@ from systoliq.hw.mac import multipliers_of
 from systoliq.hw.multiplier import WideMultiplier
 from systoliq.hw.network.operators import operator_of
 from systoliq.hw.network.parallelism import Parallelism
+from systoliq.hw.requantizer import serial_pace
 from systoliq.markup import described
 
 from ...errors import InputError
@@ -313,7 +314,10 @@ def _price(stage: StagePlan) -> tuple[int, int, int]:
 
 def _stage(node: network.Node, parallelism: Parallelism, cells: str, lanes_in: str | None = None) -> StagePlan:
     operator, lane_in = operator_of(node), parallelism.lane_cells or lanes_in or lane_cells(cells)
-    lane = cells_of_lane(operator.requantizer_factors, operator.row_sum_factors, lane_in)
+    factors = operator.requantizer_factors
+    if factors and serial_pace(factors[1], operator.lane_pace(parallelism), lane_in) > 1:
+        factors = None  # no multiplier
+    lane = cells_of_lane(factors, operator.row_sum_factors, lane_in)
     lanes = 0 if _in_logic(lane_in, cells) else lane * operator.lanes(parallelism)
     return StagePlan(
         node=node,

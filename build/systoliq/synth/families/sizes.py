@@ -92,6 +92,9 @@ class Sizes:
     lane_bit, varying_bit
         the requantizer's product, for each bit of its factors, multiplied; the same if columns have factors of their
         own.
+    digit_bit, serial
+        a serial requantizer's product, for each bit of its sums and of the factor in a cycle, multiplied; and the rest
+        of it.
     plain_bit
         what such a bit takes in addition if the product is plain logic.
     row_sums
@@ -117,6 +120,8 @@ class Sizes:
     shift_sum_bit: float = 0
     lane_bit: float = 0
     varying_bit: float = 0
+    digit_bit: float = 0
+    serial: float = 0
     plain_bit: float = 0
     row_sums: float = 0
     constant_bit: float = 0

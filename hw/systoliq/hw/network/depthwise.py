@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import numpy.typing as npt
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
@@ -21,7 +23,8 @@ from ..folding import Folding, fold
 from ..hierarchy import place
 from ..mac import operand_layout
 from ..operand_shape import operand_shape
-from ..requantizers import requantizer_config, requantizer_constants
+from ..requantizer import RequantizerConfig
+from ..requantizers import LaneRequantizerConfig, requantizer_config, requantizer_constants
 from ..result_buffer import ResultBuffer, result_flags, y_beat
 from ..results_timed import results_timed
 from ..schedule import Schedule
@@ -38,8 +41,8 @@ class Depthwise(wiring.Component):
 
     ``lanes`` channels at a time, a divisor of all: ``i`` gives for the first of them k = 0, 1, ..., then for the next,
     as `WindowBuffer` does where each beat is a group. Sums stay until the next group's are whole, so one requantizer
-    serves as many channels as a group has beats (`Schedule.interval`). ``o`` gives results in beats of one channel for
-    each requantizer; ``last`` marks the beat that ends a batch.
+    serves as many channels as a group has beats (`Schedule.interval`), or fewer serially (`Schedule.pace`). ``o`` gives
+    results in beats of one channel for each requantizer; ``last`` marks the beat that ends a batch.
 
     A fixed-latency pipeline like `systoliq.hw.Dense`, of the same elements; flow control lives at its edges. Weights
     whose zero points do not fit into their bits have one bit more. ``lane_cells`` are the cells of the requantizers; by
@@ -83,15 +86,18 @@ class Depthwise(wiring.Component):
         whole = Piece(column=0, low=0, width=width)
         self._weights = WeightMemory(words, [whole], onward=1, cells=cells, kind="weights")
         self.array = SystolicArray(self.config)
-        self._lane_cells = lane_cells or cells
-        self._drain = [self._lane(sum_bits, lane) for lane in range(self.schedule.lanes)]
+        lanes_config = self.config.replace(cells=lane_cells or cells)
+        requantizer = requantizer_config(requantization, lanes_config, sum_bits, pace=self.schedule.spare_pace)
+        if isinstance(requantizer, RequantizerConfig):
+            self.schedule = dataclasses.replace(self.schedule, pace=requantizer.pace)
+        self._drain = [self._lane(requantizer, lane) for lane in range(self.schedule.lanes)]
         y_shape = self._drain[0].y.shape()
         self.result_buffer = ResultBuffer(
             y_shape,
             result_flags(),
             lanes=self.schedule.lanes,
-            tile_beats=self.schedule.interval,
-            tiles=2 + -(-(self.latency + self.schedule.interval - 1) // self.schedule.tile_cycles),
+            tile_beats=self.schedule.drain_steps,
+            tiles=2 + -(-(self.latency + self.schedule.drain_cycles - 1) // self.schedule.tile_cycles),
             cells=cells,
         )
         element = operand_shape(layer.a_format)
@@ -113,7 +119,7 @@ class Depthwise(wiring.Component):
         words: list[list[int]] = weights[:, :, self._channels].transpose(1, 0, 2).reshape(-1, self.lanes).tolist()
         return words
 
-    def _lane(self, sum_bits: int, lane: int) -> DrainLane:
+    def _lane(self, requantizer: LaneRequantizerConfig, lane: int) -> DrainLane:
         interval = self.schedule.interval
         served = self._channels[lane * interval : (lane + 1) * interval].tolist()
 
@@ -125,7 +131,7 @@ class Depthwise(wiring.Component):
 
         return DrainLane(
             self.schedule,
-            requantizer_config(self.requantization, self.config.replace(cells=self._lane_cells), sum_bits),
+            requantizer,
             [[constants(tile * self.lanes + each) for each in served] for tile in range(self.schedule.column_tiles)],
             zero_point=self.requantization.zero_point,
             index=lane,

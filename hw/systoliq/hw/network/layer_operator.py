@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
@@ -20,10 +22,11 @@ from systoliq.golden.requantization import Requantization
 from systoliq.golden.unscaled import Unscaled
 
 from ..block_ram import SMALL
-from ..cells import PAIR_CELLS, is_ecp5
+from ..cells import LUT_CELLS, PAIR_CELLS, is_ecp5
 from ..config import ArrayConfig
 from ..dense import Dense
 from ..folding import fold
+from ..requantizer import serial_pace
 from ..rom import FEW
 from ..schedule import Schedule
 from .convolution import Convolution
@@ -41,6 +44,7 @@ __all__ = ["LaneOperator", "LayerOperator", "ProductOperator"]
 
 _ECP5_FLIGHT, _ICE40_FLIGHT = 19, 14  # about the cycles from a tile's last beat to its first result
 _PRODUCT_FLIGHT, _FEW_BITS = 6, 4  # more of them if requantizers multiply with more bits than these
+_SERIAL_FLIGHT = 3  # more than the pace of serial requantizers
 _WEIGHTS_FLIGHT, _PAIR_FLIGHT = 2, 3  # more of them if weights are in memory blocks, and if products are pairs
 
 
@@ -81,10 +85,25 @@ class LayerOperator(WindowOperator[N_co]):
         arrays = [np.asarray(column, np.int64).ravel() for column in columns]
         return sum(int(np.bitwise_or.reduce(array ^ array[0])).bit_count() for array in arrays)
 
-    def flight(self, cells: str) -> int:
+    @abstractmethod
+    def schedule(self, parallelism: Parallelism) -> Schedule:
+        """Return the tiles of the product."""
+
+    def paced(self, parallelism: Parallelism, cells: str) -> Schedule:
+        """Return the tiles of the product, with the pace of their lanes."""
+        schedule = self.schedule(parallelism)
+        chosen = parallelism.lane_cells or (LUT_CELLS if is_ecp5(cells) else cells)
+        pace = serial_pace(self.requantizer_factors[1], self.lane_pace(parallelism), chosen)
+        return dataclasses.replace(schedule, pace=pace)
+
+    def lane_pace(self, parallelism: Parallelism) -> int:
+        return 1 if self.needs_row_sums else self.schedule(parallelism).spare_pace
+
+    def flight(self, schedule: Schedule, cells: str) -> int:
         """Return about how many cycles pass from a tile's last beat to its first result."""
         _, mantissas = self.requantizer_factors
-        return (_ECP5_FLIGHT if is_ecp5(cells) else _ICE40_FLIGHT) + _PRODUCT_FLIGHT * (mantissas > _FEW_BITS)
+        product = max(_PRODUCT_FLIGHT, schedule.pace + _SERIAL_FLIGHT) * (mantissas > _FEW_BITS)
+        return (_ECP5_FLIGHT if is_ecp5(cells) else _ICE40_FLIGHT) + product
 
 
 class ProductOperator(LayerOperator[N_co]):
@@ -147,7 +166,7 @@ class ProductOperator(LayerOperator[N_co]):
     def own_memories(self, parallelism: Parallelism, cells: str) -> Iterator[Memory]:
         """Yield the memories for lines of the image, weights of columns, rows of A for repeated tiles, and lanes."""
         yield from super().own_memories(parallelism, cells)
-        schedule = self.schedule(parallelism)
+        schedule = self.paced(parallelism, cells)
         words = schedule.column_tiles * schedule.beats
         bits = self.weight_bits * parallelism.depth
         missing = schedule.column_tiles * parallelism.cols - schedule.n  # columns that the last tile has not
@@ -159,11 +178,13 @@ class ProductOperator(LayerOperator[N_co]):
         if schedule.column_tiles // self.windows.groups > 1:
             yield Memory(2 * schedule.beats, self.node.inputs[0].format.bits * parallelism.depth + 1)
         apart = 1 << (schedule.interval - 1).bit_length()  # entries from one tile of a lane to its next
-        flight = self.flight(cells) + parallelism.depth.bit_length() - 1 + (schedule.lanes - 1) * schedule.interval
+        flight = (
+            self.flight(schedule, cells) + parallelism.depth.bit_length() - 1 + (schedule.lanes - 1) * schedule.interval
+        )
         flight += _WEIGHTS_FLIGHT * (words > FEW) + _PAIR_FLIGHT * (parallelism.cells == PAIR_CELLS)
         tiles = 1 + -(-(flight + schedule.drain_cycles) // schedule.tile_cycles)
         empty = apart - schedule.interval + missing // schedule.lanes
-        entries, results = schedule.column_tiles * apart, schedule.drain_cycles * tiles
+        entries, results = schedule.column_tiles * apart, schedule.drain_steps * tiles
         yield from self.lane_memories(schedule.lanes, entries, results, empty)
 
     def window_memory(self, parallelism: Parallelism) -> Memory | None:
@@ -193,7 +214,7 @@ class ProductOperator(LayerOperator[N_co]):
             raise ValueError(f"depth must divide the {layer.k} elements of K, not {depth}")
         config = ArrayConfig(cols=cols, depth=depth, b=layer.b_format, cells=recipe.cells)
         found = recipe.requantize(layer) if requantization is None else requantization
-        return Dense(layer, found, config, wrap=True, lane_cells=recipe.lane_cells, groups=self.groups)
+        return Dense(layer, found, config, wrap=True, lane_cells=recipe.lane_cells, groups=self.groups, serial=True)
 
     def arrays(self, stage: Convolution) -> Arrays:
         """Return the layer's arrays, with weights in the stream's order of elements."""
@@ -248,12 +269,12 @@ class LaneOperator(LayerOperator[N_co]):
     def own_memories(self, parallelism: Parallelism, cells: str) -> Iterator[Memory]:
         """Yield the memories for lines of the image, weights, and lanes."""
         yield from super().own_memories(parallelism, cells)
-        schedule = self.schedule(parallelism)
+        schedule = self.paced(parallelism, cells)
         if self.layer is not None:  # else all weights are ones
             yield Memory(schedule.column_tiles * schedule.beats, self.weight_bits * parallelism.cols, constant=True)
         apart = 1 << (schedule.interval - 1).bit_length()  # entries from one group of a lane to its next
-        groups = 2 + -(-(self.flight(cells) + schedule.interval - 1) // schedule.beats)
-        entries, results = schedule.column_tiles * apart, schedule.interval * groups
+        groups = 2 + -(-(self.flight(schedule, cells) + schedule.drain_cycles - 1) // schedule.beats)
+        entries, results = schedule.column_tiles * apart, schedule.drain_steps * groups
         yield from self.lane_memories(schedule.lanes, entries, results, apart - schedule.interval)
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:

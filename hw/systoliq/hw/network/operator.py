@@ -154,6 +154,10 @@ class Operator(ABC, Generic[N_co]):
         """
         return None
 
+    def lane_pace(self, parallelism: Parallelism) -> int:
+        """Cycles from one sum to the next at a requantizer, at the least."""
+        return 1
+
     @property
     def needs_row_sums(self) -> bool:
         """True if a product needs the row sums of A, because weights less their zero points need more bits."""

@@ -65,7 +65,8 @@ class StreamedProduct(wiring.Component):
         self.sum_bits = signed_bits(*node.sums_range)
         found = node.requantization
         self.requantization = found
-        self.requantizer = Requantizer(RequantizerConfig.of(found, self.sum_bits, cells=lane_cells))
+        pace = node.depth // depth
+        self.requantizer = Requantizer(RequantizerConfig.of(found, self.sum_bits, cells=lane_cells, pace=pace))
         self.fifo = Fifo(y_beat(operand_shape(node.output.format), 1), depth=self.results_of(node, depth), cells=cells)
         beats = [y_beat(operand_shape(each.format), 1) for each in (a, b, node.output)]
         super().__init__(
@@ -193,9 +194,13 @@ class StreamedProduct(wiring.Component):
             requantizer.offset.eq(found.offset[0]),
             requantizer.zero_point.eq(self.node.output.zero_point),
         ]
-        later = self._flight
+        result, later = reads & last, self._flight
+        if "start" in requantizer.signature.members:
+            result = delay(m, result, self._to_sum + 1, name="total_result", reset_less=False)
+            m.d.comb += requantizer.start.eq(result)
+            later = requantizer.latency
         m.d.comb += [
-            self.fifo.i.valid.eq(delay(m, reads & last, later, name="result", reset_less=False)),
+            self.fifo.i.valid.eq(delay(m, result, later, name="result", reset_less=False)),
             self.fifo.i.payload.data[0].eq(requantizer.y),
-            self.fifo.i.payload.last.eq(delay(m, ends, later, name="ends_image")),
+            self.fifo.i.payload.last.eq(delay(m, ends, self._flight, name="ends_image")),
         ]

@@ -50,6 +50,9 @@ class MatrixProductOperator(Operator[network.MatrixProduct]):
     def multipliers(self, parallelism: Parallelism) -> int:
         return parallelism.depth
 
+    def lane_pace(self, parallelism: Parallelism) -> int:
+        return self.node.depth // parallelism.depth
+
     def image_cycles(self, parallelism: Parallelism) -> int:
         """Cycles from one image to the next if neither side of the stage waits."""
         a, b = self.node.inputs
@@ -91,7 +94,7 @@ class MatrixProductOperator(Operator[network.MatrixProduct]):
         yield Memory(StreamedProduct.results_of(self.node, banks), self.node.output.format.bits + 1)
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
-        return {"sequence": 1, "repeater": 2, "mean_requantizer": 1}
+        return {"sequence": 1, "repeater": 2, "product_requantizer": 1}
 
     @property
     def proof(self) -> str:
