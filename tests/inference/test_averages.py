@@ -44,7 +44,7 @@ def of_host(steps):
     return {node.op_type for step in steps if isinstance(step, HostStep) for node in step.nodes}
 
 
-@pytest.mark.sampled(99)
+@pytest.mark.slow
 @pytest.mark.parametrize("pool", ["GlobalAveragePool", "AveragePool"])
 @pytest.mark.parametrize("form", ["QDQ", "QOperator"])
 @pytest.mark.parametrize("types", ["u8u8", "s8s8"])

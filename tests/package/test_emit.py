@@ -102,7 +102,7 @@ INSIDE = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(5)
 @pytest.mark.simulator
 @pytest.mark.parametrize(("net", "value", "said"), EDGE.values(), ids=EDGE)
 def test_the_testbench_finds_a_bug_at_the_edge(net, value, said, call, tmp_path):
