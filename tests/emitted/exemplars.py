@@ -172,6 +172,7 @@ EXEMPLARS: dict[str, Callable[[], wiring.Component]] = {
     "engine behind masters of 128 bits": _of_engine(128, rows=4, lanes=4),
     "engine of float8 behind masters": _of_engine(64, **_FLOAT8),
     "engine with a vector unit": _of_engine(64, vector=True),
+    "engine with rows in the vector unit": _of_engine(64, vector=True, row_length=16),
     **{
         f"network {name} of {cells}": _of_network(name, cells)
         for name in (*NETWORKS, "constant")

@@ -4,13 +4,16 @@ but the float edges.
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from systoliq.api import EngineConfig, EngineSession, compile_onnx
 from systoliq.design.digits_vit import INT8_MODEL
 from systoliq.inference.steps import HostStep
 
+from ..onnx.network.kwt import VALUES, kwt
 from ..onnx.network.networks import images
+from ..onnx.network.quantized import quantized as quantized_kwt
 from .joined import joined
 from .models import bert_tiny, quantized
 
@@ -30,6 +33,17 @@ def test_digits_vit_is_one_list():
     assert host == ["QuantizeLinear", "Transpose", "Reshape", "DequantizeLinear"]
 
 
+def test_kwt_is_one_list(tmp_path):
+    """Its class token is a constant part of a Concat, and a Gather takes it out again."""
+    path = tmp_path / "kwt.onnx"
+    quantized_kwt(kwt(1, tokens=10), path)
+    program = compile_onnx(path, CONFIG, bus=64).program
+    assert len(program.runs) == 1
+    assert not program.host
+    joined = next(step for step in program.vectors if step.operator == "QLinearConcat")
+    assert [joined.operands[name].kept for name in "ab"] == [True, False]
+
+
 def test_rows_that_are_too_long_stay_with_the_host_by_name(tmp_path):
     """And B is the host's where the array's depth gives it another layout."""
     path = quantized(tmp_path, bert_tiny(width=24, layers=1), opset=17)
@@ -45,6 +59,15 @@ def test_digits_vit_in_rtl():
     assert (steps, jobs) == (42, 24)
     assert abs(cycles - model) < 0.01 * cycles
     assert compared > 1000
+
+
+@pytest.mark.slow
+def test_kwt_in_rtl(tmp_path):
+    path = tmp_path / "kwt.onnx"
+    quantized_kwt(kwt(1, tokens=10), path)
+    session = EngineSession(path, CONFIG, bus=64)
+    session.run(None, {"mfcc": np.random.default_rng(1).normal(size=(1, 10, VALUES)).astype(np.float32)})
+    session.report.check()
 
 
 @pytest.mark.slow

@@ -22,6 +22,7 @@ def opened(part, **fields):
     [
         ("ecp5-85k", {}, (4, 4, 8, 2)),
         ("ecp5-85k", {"bus": 64, "vector": True}, (4, 4, 8, 2)),
+        ("ecp5-85k", {"bus": 64, "vector": True, "row_length": 256}, (4, 4, 8, 1)),
         ("ecp5-85k", {"bus": 32}, (4, 8, 4, 2)),  # the depth divides the bytes of the bus
         ("ecp5-45k", {"bus": 64}, (2, 2, 8, 2)),
         ("ecp5-25k", {}, (1, 2, 8, 1)),

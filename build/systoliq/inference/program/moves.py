@@ -1,7 +1,7 @@
 """Moves of bytes by the vector unit: nodes whose output elements are each an element of an input, through a table.
 
 Where an element comes from is what onnxruntime does with an element's number, so that nothing of its kernels is
-guessed: Concat, Slice, Transpose, Reshape, DepthToSpace, Resize to the nearest and all that follow each other.
+guessed: Concat, Slice, Gather, Transpose, Reshape, DepthToSpace, Resize to the nearest and all that follow each other.
 """
 
 from __future__ import annotations
@@ -25,12 +25,14 @@ from .vector_work import VectorCommand, VectorWork, places_of, rectangles
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["MOVES", "move", "moved_inputs"]
+__all__ = ["JOINS", "MOVES", "move", "moved_inputs"]
 
 MOVES = (
-    "Concat", "DepthToSpace", "Flatten", "QLinearConcat", "Reshape", "Resize", "Slice", "SpaceToDepth", "Squeeze",
-    "Transpose", "Unsqueeze",
+    "Concat", "DepthToSpace", "Flatten", "Gather", "QLinearConcat", "Reshape", "Resize", "Slice", "SpaceToDepth",
+    "Squeeze", "Transpose", "Unsqueeze",
 )  # fmt: skip
+JOINS = ("Concat", "QLinearConcat")
+"""Moves of which one input may be constant."""
 _MOST = 1 << 24  # elements that a float32 can number
 
 

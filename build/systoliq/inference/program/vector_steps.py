@@ -22,7 +22,7 @@ from ..operations import Array
 from ..products import reason_for_host
 from ..steps import VectorStep, label_of
 from .by_onnxruntime import by_onnxruntime
-from .moves import MOVES, move, moved_inputs
+from .moves import JOINS, MOVES, move, moved_inputs
 from .pieces import NotCompiledError
 from .pools import MAX_POOLS, max_pool
 from .row_steps import is_of_rows, row_step, row_work
@@ -123,9 +123,11 @@ def _moving(graph: Graph) -> list[VectorStep]:
             if any(graph.is_output(name) for name in before):
                 before = {}
             inputs = tuple(dict.fromkeys(each for name in names for each in _inputs(name, before)))
-            if len(inputs) > _MOST_INPUTS:
+            if len(inputs) > _MOST_INPUTS or (before and any(map(graph.is_constant, inputs))):
                 before, inputs = {}, names
-            if len(inputs) > _MOST_INPUTS or any(graph.is_constant(name) for name in inputs):
+            computed = [name for name in inputs if not graph.is_constant(name)]
+            joins = node.op_type in JOINS and bool(computed)
+            if len(inputs) > _MOST_INPUTS or not (joins or len(computed) == len(inputs)):
                 continue
             nodes = (*(each for step in before.values() for each in step.nodes), node)
             for name in before:
