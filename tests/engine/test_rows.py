@@ -1,142 +1,88 @@
-"""Rows in the vector unit: softmax from memory equals onnxruntime's; what is wrong is reported, and changes nothing."""
+"""Rows of docs/operators.md for the engine that no other test shows: what it refuses, and 16-bit scales."""
 
 from __future__ import annotations
 
-import dataclasses
+import re
 
+import ml_dtypes
 import numpy as np
-import onnxruntime
 import pytest
-from onnx import TensorProto, helper
-from vector_lists import BEHIND, CONFIG, engine, memory_after, operations_of, prepared, random_rows, random_softmax
+from engines import engine
+from operations import values
 
-from systoliq.golden.formats import INT8, UINT8
-from systoliq.hw.dma.commands import dma_register
-from systoliq.hw.dma.list_player import Opcode
-from systoliq.hw.dma.registers import BASE, SOFTMAX_REGISTER
-from systoliq.hw.dma.row_operations import SoftmaxOperation
-from systoliq.hw.dma.vector_commands import VectorPlacement
-from systoliq.hw.engine import EngineConfig
-from systoliq.sim.engine.dma_engine import MemoryImage
-from systoliq.sim.process import SimulationError
+from systoliq.golden import qlinear_matmul
+
+ONE, ZERO = np.float32(1), np.int8(0)
 
 
-def by_onnxruntime(x, x_scale, y_scale, zero_point):
-    """com.microsoft.QLinearSoftmax over the last dimension."""
-    kind = TensorProto.INT8 if x.dtype == np.int8 else TensorProto.UINT8
-    constants = [
-        helper.make_tensor("xs", TensorProto.FLOAT, [], [x_scale]), helper.make_tensor("xz", kind, [], [0]),
-        helper.make_tensor("ys", TensorProto.FLOAT, [], [y_scale]), helper.make_tensor("yz", kind, [], [zero_point]),
-    ]  # fmt: skip
-    node = helper.make_node(
-        "QLinearSoftmax", ["x", "xs", "xz", "ys", "yz"], ["y"], domain="com.microsoft", axis=-1, opset=13
+@pytest.mark.parametrize("name", ["a", "b", "y_zero_point"])
+@pytest.mark.parametrize("kind", ["float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"])
+def test_float8_is_refused_by_an_engine_of_integers(kind, name):
+    dtype = np.dtype(getattr(ml_dtypes, kind))
+    inputs = {
+        "a": np.zeros((2, 3), np.int8), "a_scale": ONE, "a_zero_point": ZERO, "b": np.zeros((3, 4), np.int8),
+        "b_scale": ONE, "b_zero_point": ZERO, "y_scale": ONE, "y_zero_point": ZERO,
+    }  # fmt: skip
+    inputs[name] = inputs[name].astype(dtype)
+    with pytest.raises(
+        TypeError, match=f"{name} must be int8 or uint8, not {kind}: float8 is for golden's qlinear_matmul, and for eng"
+    ):
+        engine().plan_qlinear_matmul(*inputs.values())
+
+
+@pytest.mark.parametrize("scale_type", [np.float16, ml_dtypes.bfloat16])
+def test_scales_of_16_bits_are_widened(scale_type):
+    """For a, for b per column, for y: the same as float32 of the same value."""
+    hardware = engine()
+    rng = np.random.default_rng(1)
+    a, b = values(rng, np.uint8, (4, 6)), values(rng, np.int8, (6, 5))
+    sizes = zip(((), (1, 5), (1,)), (0.2, 0.2, 5), strict=True)
+    scales = [np.asarray(rng.uniform(0.5, 1, shape) * size).astype(scale_type) for shape, size in sizes]
+
+    def inputs(a_scale, b_scale, y_scale):
+        return a, a_scale, np.uint8(3), b, b_scale, np.int8([0, 1, -2, 3, 4]), y_scale, np.int8(5)
+
+    y = hardware.qlinear_matmul(*inputs(*scales))
+    np.testing.assert_array_equal(
+        y, qlinear_matmul(*inputs(*(each.astype(np.float32) for each in scales))), strict=True
     )
-    values = [helper.make_tensor_value_info(name, kind, x.shape) for name in "xy"]
-    graph = helper.make_graph([node], "softmax", values[:1], values[1:], constants)
-    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
-    model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
-    return onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"x": x})[0]
 
 
-def test_softmax_is_onnxruntimes():
-    """Of rows in memory, for both formats and several scales."""
-    found, given = engine(8), []
-    for seed, (form, x_scale, levels) in enumerate([(INT8, 0.1, 256), (UINT8, 0.03, 256), (INT8, 0.5, 3000.7)]):
-        rng, image = np.random.default_rng(seed), MemoryImage(seed)
-        x = rng.integers(form.min, form.max + 1, (9, 51)).astype(form.dtype)
-        operation = SoftmaxOperation.of(51, form, np.float32(x_scale), np.float32(1 / levels), form.min)
-        (a, a_stride), (y, y_stride) = image.matrix(x, gap=seed), image.matrix(np.zeros_like(x), gap=5)
-        table = image.put(operation.memory[0], 8)
-        place = VectorPlacement(
-            rows=9, row_bytes=51, a=a, a_stride=a_stride, y=y, y_stride=y_stride, a_table=table
-        )  # fmt: skip
-        expected = by_onnxruntime(x, np.float32(x_scale), np.float32(1 / levels), form.min)
-        operations = [(operation, place, expected.view(np.uint8))]
-        given.append((operations, prepared(found, image, operations)))
-    for (operations, work), outcome in zip(given, found.simulate([work for _, work in given]), strict=True):
-        found.check(outcome, 0)
-        assert outcome.memory == memory_after(work, operations)
+def test_forms_of_one_element():
+    """Scalars, 0-d arrays and [1] are the same; zero points that are left out are 0."""
+    hardware = engine()
+    rng = np.random.default_rng(2)
+    a, b = values(rng, np.uint8, (4, 6)), values(rng, np.int8, (6, 5))
+    forms = [lambda each: each, np.asarray, lambda each: np.asarray(each).reshape(1)]
+    plans = []
+    for form in forms:
+        scales = [form(np.float32(each)) for each in (0.1, 0.2, 3)]
+        points = [form(np.uint8(9)), form(np.int8(-4)), form(np.int8(1))]
+        plans.append(
+            hardware.plan_qlinear_matmul(a, scales[0], points[0], b, scales[1], points[1], scales[2], points[2])
+        )
+    plans += [hardware.plan_matmul_integer(a, b), hardware.plan_matmul_integer(a, b, np.uint8(0), np.int8([0]))]
+    results = [result.y for result in hardware.run(plans)]
+    right = qlinear_matmul(a, np.float32(0.1), np.uint8(9), b, np.float32(0.2), np.int8(-4), np.float32(3), np.int8(1))
+    for y in results[:3]:
+        np.testing.assert_array_equal(y, right, strict=True)
+    for acc in results[3:]:
+        np.testing.assert_array_equal(acc, a.astype(np.int64) @ b.astype(np.int64))
 
 
-def test_errors_of_memory_are_reported_and_the_next_list_is_right():
-    found, given = engine(8), []
-    for seed, which in enumerate(("a", "y", "list", "a_table", "beyond", None, "a", "a_table", "y")):
-        image, numbers = MemoryImage(seed), np.random.default_rng(seed)
-        operations = operations_of(image, numbers, 3, 8, ragged=False, draw=random_rows)
-        if which == "beyond":
-            operation, place, y = operations[-1]
-            operations[-1] = (operation, dataclasses.replace(place, y=0xFFFF_FF00), y)
-        work = prepared(found, image, operations, seed=seed)
-        if which not in (None, "beyond"):
-            at = work.address + 40 if which == "list" else getattr(operations[0][1], which)
-            work = dataclasses.replace(work, broken=[(at, at + 1)])
-        given.append((which, operations, work))
-    for (which, operations, work), outcome in zip(given, found.simulate([each[-1] for each in given]), strict=True):
-        assert outcome.recovered
-        assert not outcome.timed_out
-        if which is None:
-            found.check(outcome, 0)
-            assert outcome.memory == memory_after(work, operations)
-            continue
-        in_place = operations[0][1].y == operations[0][1].a
-        port = {"beyond": "y", "a_table": "b", "y": "a" if in_place else "y"}.get(which, which)
-        with pytest.raises(SimulationError, match=f"memory answered with an error on .*{port}"):
-            found.check(outcome, 0)
-        wanted, before = memory_after(work, operations[:-1] if which == "beyond" else operations), work.memory
-        assert all(now in (old, new) for now, old, new in zip(outcome.memory, before, wanted, strict=True)), which
+REFUSED = {
+    "scales of y": ({"y_scale": np.ones(4, np.float32)}, "y_scale must be a scalar or have one element"),
+    "scales along K": ({"a_scale": np.ones(3, np.float32)}, "a_scale must be a scalar or [2] or [2, 1] (per row)"),
+    "int16": ({"a": np.zeros((2, 3), np.int16)}, "a must be int8 or uint8, not int16"),
+    "another type of zero point": ({"a_zero_point": np.uint8(0)}, "a_zero_point must be int8 as a is, not uint8"),
+}
 
 
-def wrong_lists(words):
-    """Lists with a fault behind the first table: by name the words, the error, and the word that ends the list."""
-    start = Opcode.WRITE << 30 | (BASE + SOFTMAX_REGISTER.offset)
-    extent = Opcode.WRITE << 30 | (BASE + dma_register("A_LAST_EXTENT").offset)
-    first = words.index(start) + 2
-    at, second = words.index(extent) + 1, words.index(start, first)
-    long = [*words[:at], CONFIG.row_length, *words[at + 1 :]]
-    return {
-        "rows too long": (long, "REFUSED", second + 2),
-        "a command before the one before has ended": ([*words[:first], start, words[first - 1]], "REFUSED", first + 2),
-        "no register behind the last": ([*words[:first], BEHIND, 0, *words[first:]], "REFUSED", first + 2),
-        "cut off before the command's word": (words[: second + 1], "CUT_OFF", second + 1),
-    }
-
-
-def test_what_is_wrong_with_a_list_has_a_name_and_the_next_list_is_right():
-    found, image = engine(4), MemoryImage(3)
-    operations = operations_of(image, np.random.default_rng(3), 2, 4, ragged=False, draw=random_softmax)
-    work = prepared(found, image, operations)
-    given = wrong_lists(np.frombuffer(work.memory[work.address :][: work.length], "<u4").tolist())
-    wrong = []
-    for words, _, _ in given.values():
-        data = np.asarray(words, "<u4").tobytes()
-        memory = bytearray(work.memory) + bytes(64)
-        memory[work.address : work.address + len(data)] = data
-        before = [work.before[0], (work.before[1][0], len(data) - 1), *work.before[2:]]
-        wrong.append(dataclasses.replace(work, memory=bytes(memory), before=before, length=len(data)))
-    *outcomes, last = found.simulate([*wrong, work])
-    for (name, (_, error, at)), each, outcome in zip(given.items(), wrong, outcomes, strict=True):
-        with pytest.raises(SimulationError, match=f"the list was given up at word {at}: {error}"):
-            found.check(outcome, 0)
-        assert outcome.recovered, name
-        assert outcome.memory == each.memory, name  # no row has begun
-    found.check(last, 0)
-    assert last.memory == memory_after(work, operations)
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"row_length": 24}, "row_length must be 0 or a power of two from 16 to 4096, not 24"),
-        ({"row_length": 64, "vector": False}, "vector must be True for a row_length of 64: rows are the vector unit's"),
-    ],
-)
-def test_a_length_that_cannot_be_is_refused(fields, message):
-    with pytest.raises(ValueError, match=message):
-        EngineConfig(**{"vector": True, **fields})
-
-
-def test_a_row_of_another_length_is_refused():
-    operation = SoftmaxOperation.of(5, INT8, np.float32(0.1), np.float32(1 / 256), -128)
-    place = VectorPlacement(rows=1, row_bytes=6, a=0, a_stride=0, y=0, y_stride=0, a_table=0)
-    with pytest.raises(ValueError, match="row_bytes must be the 5 elements of a row, not 6"):
-        prepared(engine(8), MemoryImage(0), [(operation, place, None)])
+@pytest.mark.parametrize(("changes", "text"), REFUSED.values(), ids=REFUSED)
+def test_what_the_operators_do_not_allow_is_refused(changes, text):
+    inputs = {
+        "a": np.zeros((2, 3), np.int8), "a_scale": ONE, "a_zero_point": ZERO, "b": np.zeros((3, 4), np.int8),
+        "b_scale": ONE, "b_zero_point": ZERO, "y_scale": ONE, "y_zero_point": ZERO,
+    }  # fmt: skip
+    with pytest.raises((TypeError, ValueError), match=re.escape(text)):
+        engine().plan_qlinear_matmul(*(inputs | changes).values())
