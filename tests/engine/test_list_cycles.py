@@ -28,7 +28,7 @@ def lists_of_vectors(bus_bytes, count):
     for seed in range(1000, 1000 + count):
         image, rng = MemoryImage(seed), np.random.default_rng(seed)
         operations = operations_of(image, rng, int(rng.integers(1, 6)), bus_bytes, ragged=seed % 2 == 0)
-        yield found, prepared(found, image, operations, limit=100_000)
+        yield found, prepared(found, image, operations, limit=300_000)
 
 
 def deviations(given):

@@ -116,7 +116,7 @@ def test_many_lists(bus_bytes):
         image, numbers = MemoryImage(index), np.random.default_rng(1000 * bus_bytes + index)
         operations = operations_of(image, numbers, rng.randrange(1, 6), bus_bytes, ragged=index % 2 == 0)
         stalls = [rng.choice([0, 0, 0.3, 0.7]) for _ in range(4)]
-        work = prepared(found, image, operations, stalls=stalls, seed=index, limit=100_000)
+        work = prepared(found, image, operations, stalls=stalls, seed=index, limit=500_000)
         broken = rng.random() < 0.1
         if broken:
             at = getattr(operations[0][1], rng.choice(["a", "y", "a_table"]))  # the first, whose tables are read
