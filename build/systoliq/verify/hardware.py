@@ -39,13 +39,15 @@ class Hardware(Lanes):
         self.core = Scope(modules, name).child("dense")
         instances = self.core.module.instances
         self.lanes = sum(instance.startswith("lane_") for instance in instances)
+        self.has_row_sums = self.lanes > 0 and "row_sum" in instances["lane_0"].ports
+        self._columns = shape.cols + self.has_row_sums
         columns = sum(name.startswith("column_") for name in self.core.child("array").module.instances)
-        self.has_row_sums = columns == shape.cols + 1
-        if columns not in (shape.cols, shape.cols + 1) or not self.lanes or shape.cols % self.lanes:
-            raise UnreadableError(
+        if columns not in (self._columns, -(-self._columns // 2)) or not self.lanes or shape.cols % self.lanes:
+            raise UnreadableError(  # a cell may serve two columns
                 f"an array of {columns} columns and {self.lanes} lanes do not make {shape.cols} columns"
             )
-        self._columns = columns
+        if self.core.port_width("array", "sums") % self._columns:
+            raise UnreadableError(f"the array does not show the sums of {self._columns} columns")
         self._interval = shape.cols // self.lanes
         self._source = {
             (lane, step): self._source_of(lane, step) for lane in range(self.lanes) for step in range(self._interval)
