@@ -108,6 +108,9 @@ class Harmed:
         return heard
 
 
+SAID = {f"the board said {name}" for name in ("CHECK", "LENGTH", "TIMEOUT", "ABORTED")}
+
+
 @pytest.mark.parametrize("faults", [120, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_no_fault_on_the_line_gives_a_wrong_answer_or_a_hang(arrays, faults):
     """Each request, or the answer to it, is harmed, then asked for again; what is taken is golden's."""
@@ -120,14 +123,14 @@ def test_no_fault_on_the_line_gives_a_wrong_answer_or_a_hang(arrays, faults):
     with simulated_board(design, timeout_bits=64) as path, Port(Path(path), 3_000_000) as port:
         line = Harmed(port, rng)
         client = Client(line, seconds=0.25)
-        while line.faults < faults:
+        while line.faults < faults or (not client.errors.keys() >= SAID and line.faults < 10 * faults):
             index = rng.randrange(len(a))
             line.next = "answer" if rng.random() < 0.1 else "request"
             (answer,) = client.run([exchange.requests[index]], exchange.answer_bytes)
             assert (np.frombuffer(answer, np.int8)[:5] == right[index]).all()
     print(f"{line.faults} faults in {time.monotonic() - began:.0f} s: {dict(client.errors)}")  # noqa: T201 - for pytest -s
-    assert {f"the board said {name}" for name in ("CHECK", "LENGTH", "TIMEOUT", "ABORTED")} <= set(client.errors)
-    assert client.errors.total() > 0.6 * faults  # the others did no harm: flags more, bytes between frames
+    assert client.errors.keys() >= SAID
+    assert client.errors.total() > 0.6 * line.faults  # the others did no harm: flags more, bytes between frames
 
 
 def test_a_board_that_ends_while_it_is_asked_is_one_error(arrays, tmp_path, call, save):

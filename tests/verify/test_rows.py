@@ -191,7 +191,7 @@ verified: stage matrixproduct0 (MatrixProduct): 196608 products, 4096 additions 
 evaluated
 """,
     "product": """
-verified: stage matrixproduct0 (MatrixProduct): 65536 products, 4096 additions and 195076 sums requantized, 8 rows \
+verified: stage matrixproduct0 (MatrixProduct): 65536 products, 4096 additions and 512 sums requantized, 8 rows \
 evaluated
 """,
 }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from systoliq.golden.float8 import Float8Format
 from systoliq.hw.cells import CELLS, is_ecp5
-from systoliq.hw.engine.config import DATAFLOWS
+from systoliq.hw.engine.config import DATAFLOWS, ROW_LENGTHS
 
 from ..errors import InputError, expect, path_of
 from .choose import AUTO, REQUANTIZERS
@@ -170,6 +170,10 @@ def _check(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be 0 or more, not {value!r}")
     if name == "bus" and value not in (32, 64, 128):
         raise ValueError(f"bus must be 32, 64 or 128 bits, not {value!r}")
+    if name == "row_length" and value and not (ROW_LENGTHS[0] <= value <= ROW_LENGTHS[1] and not value & (value - 1)):
+        raise ValueError(
+            f"row_length must be 0 or a power of two from {ROW_LENGTHS[0]} to {ROW_LENGTHS[1]}, not {value}"
+        )
     if name == "requantizer" and value not in REQUANTIZERS:
         raise ValueError(f"requantizer must be one of {', '.join(REQUANTIZERS)}, not {value!r}")
     if name in _FORMATS:
