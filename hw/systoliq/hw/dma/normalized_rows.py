@@ -13,7 +13,9 @@ from ..delay import delay
 from ..fifo import Fifo
 from ..hierarchy import place
 from ..multiplier import WideMultiplier
-from .registers import NORMALIZATION_REGISTERS
+from .registers import NORMALIZATION_REGISTERS, command_layout
+from .row_core import core_ports, zero_point
+from .vector_lane import saturated
 
 __all__ = ["DROP", "GAIN_BITS", "RECORDS", "NormalizationCommand", "NormalizedRows", "Record", "search_cycles"]
 
@@ -24,9 +26,7 @@ DROP = 25
 """Bits of a product that are dropped."""
 Record = data.StructLayout({"shift": 64, "gain": 64})
 """Gain and shift of a channel in memory, both signed, with `FRACTION` and twice as many bits behind the point."""
-NormalizationCommand = data.StructLayout(
-    {field.name: field.bits for register in NORMALIZATION_REGISTERS for field in register.fields}
-)
+NormalizationCommand = command_layout(*NORMALIZATION_REGISTERS)
 _VARIANCE = 66  # bits of the radicand of a short row; each doubling of the row's length adds one
 _DRAIN = 10  # cycles after the last element is read until it is added up
 RECORDS = 16
@@ -47,10 +47,10 @@ def _root_bits(log: int) -> int:
 
 class NormalizedRows(wiring.Component):
     """Adds up a row's elements and their squares, one a cycle; finds the root of the variance and its inverse, bit by
-    bit; then multiplies each element with the inverse and its gain, one for each of the ``records``, in order.
+    bit; then multiplies each element with the inverse and its gain, which come as records, in order.
 
-    The ports are those of `SoftmaxRows`, but for the table, in whose place ``records`` come: a gain and a shift for
-    each element.
+    For the ports, see `core_ports`; ``code`` comes ``rows_latency`` cycles after ``read``. A ``record`` is a gain and a
+    shift, one for each element.
     """
 
     def __init__(self, *, length: int, rows_latency: int, cells: str) -> None:
@@ -70,24 +70,8 @@ class NormalizedRows(wiring.Component):
         self.gain = WideMultiplier(GAIN_BITS, self.normal_bits, cells=cells, kind=f"gain_times_normal_{length}")
         self.fifo = Fifo(data.StructLayout({"shift": SHIFT_BITS, "gain": GAIN_BITS}), depth=RECORDS, cells=cells)
         super().__init__(
-            {
-                "command": In(NormalizationCommand),
-                "last_place": In(range(length)),
-                "complete": In(1),
-                "take": Out(1),
-                "done": Out(1),
-                "read": Out(1),
-                "place": Out(range(length)),
-                "code": In(8),
-                "room": In(1),
-                "begins": Out(1),
-                "valid": Out(1),
-                "last": Out(1),
-                "y": Out(8),
-                "record": In(Record),
-                "record_valid": In(1),
-                "record_ready": Out(1),
-            }
+            core_ports(NormalizationCommand, length)
+            | {"record": In(Record), "record_valid": In(1), "record_ready": Out(1)}
         )
 
     def elaborate(self, platform: object) -> Module:
@@ -291,16 +275,12 @@ class NormalizedRows(wiring.Component):
         level = Signal(signed(len(total) - below + 1), name="level", reset_less=True)
         centred = Signal(signed(len(total) - below + 2), name="centred", reset_less=True)
         up = Signal(name="up", reset_less=True)
-        zero = Signal(signed(9), name="zero_point", reset_less=True)
+        zero = zero_point(m, command.zero_point, command.unsigned_y)
         m.d.sync += [
-            zero.eq(Cat(command.zero_point, command.zero_point[7] & ~command.unsigned_y).as_signed()),
             kept.eq(total[below:].as_signed()),
             up.eq(total[below - 1] & (total[: below - 1].any() | total[below])),
             level.eq(kept + up),
             centred.eq(level + zero),
         ]
-        negative, high = centred[-1], centred[8:]
-        outside = Mux(command.unsigned_y, high.any(), Cat(centred[7], high) != negative.replicate(len(high) + 1))
-        limit = Mux(command.unsigned_y, (~negative).replicate(8), Cat((~negative).replicate(7), negative))
-        m.d.sync += self.y.eq(Mux(outside, limit, centred[:8]))
+        m.d.sync += self.y.eq(saturated(centred, command.unsigned_y))
         return 4

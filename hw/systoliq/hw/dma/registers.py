@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from amaranth.lib import data
+
 from ..engine.registers import Field, Register, whole
 from .list_player import ADDRESS_BITS
 
@@ -18,6 +20,7 @@ __all__ = [
     "VECTOR_REGISTERS",
     "WALK_REGISTERS",
     "WALK_WORDS",
+    "command_layout",
     "dma_registers",
 ]
 
@@ -273,6 +276,11 @@ NORMALIZATION_REGISTERS = (
 )
 ROW_REGISTERS = (SOFTMAX_REGISTER, *NORMALIZATION_REGISTERS)
 """Registers of the masters of an engine with a unit for rows, in addition to `VECTOR_REGISTERS`."""
+
+
+def command_layout(*registers: Register) -> data.StructLayout:
+    """Return a command whose fields are in these ``registers``."""
+    return data.StructLayout({field.name: field.bits for register in registers for field in register.fields})
 
 
 def dma_registers(*, vector: bool, rows: bool = False) -> tuple[Register, ...]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In
 
 from ..block_ram import BlockRam
 from ..delay import delay
 from ..float32 import FLOAT32_BITS
 from ..hierarchy import place
 from ..network.softmax_steps import ADD_CYCLES, LEVEL_CYCLES, exponential_sum, rounded_quotient
-from .registers import SOFTMAX_REGISTER
+from .registers import SOFTMAX_REGISTER, command_layout
+from .row_core import core_ports, zero_point
 
 __all__ = ["BELOW", "EXPONENT_BITS", "NUMERATOR_BITS", "QUOTIENT_BITS", "RECORD", "SoftmaxCommand", "SoftmaxRows"]
 
@@ -24,7 +25,7 @@ BELOW = FRACTION_BITS + QUOTIENT_BITS - 1
 NUMERATOR_BITS = FLOAT32_BITS + BELOW + 1
 RECORD = data.StructLayout({"numerator": 64, "mantissa": FLOAT32_BITS, "exponent": EXPONENT_BITS, "spare": 32})
 """An entry of the table in memory: for each distance from a row's greatest element, the exponential and a numerator."""
-SoftmaxCommand = data.StructLayout({field.name: field.bits for field in SOFTMAX_REGISTER.fields})
+SoftmaxCommand = command_layout(SOFTMAX_REGISTER)
 _FINISH = LEVEL_CYCLES + 1  # cycles from the last bit of a quotient to its result
 
 
@@ -32,10 +33,8 @@ class SoftmaxRows(wiring.Component):
     """Adds up the exponentials of a row's elements, one each `ADD_CYCLES`, and then divides each by the sum, bit by
     bit.
 
-    A row begins with ``take``, where ``complete`` says that the buffer has one; ``done`` ends it. ``read`` asks the
-    buffer for the element at ``place``, of the codes up to ``last_place``, whose ``code`` comes ``rows_latency``
-    cycles later. A result is only begun with ``room``, and takes it: ``begins``. ``valid`` says that ``y`` is one, and
-    ``last`` that it ends a row. ``load`` writes an entry of the table, ``at`` its distance. ``command`` is steady.
+    For the ports, see `core_ports`; ``code`` comes ``rows_latency`` cycles after ``read``. ``greatest`` is the greatest
+    code of the row. ``load`` writes an entry of the table, ``at`` its distance.
     """
 
     def __init__(self, *, length: int, rows_latency: int, cells: str) -> None:
@@ -45,25 +44,7 @@ class SoftmaxRows(wiring.Component):
         entry = FLOAT32_BITS + EXPONENT_BITS + NUMERATOR_BITS
         self.ram = BlockRam(entry, depth=256, cells=cells)
         super().__init__(
-            {
-                "command": In(SoftmaxCommand),
-                "last_place": In(range(length)),
-                "complete": In(1),
-                "take": Out(1),
-                "done": Out(1),
-                "read": Out(1),
-                "place": Out(range(length)),
-                "code": In(8),
-                "greatest": In(8),
-                "room": In(1),
-                "begins": Out(1),
-                "valid": Out(1),
-                "last": Out(1),
-                "y": Out(8),
-                "load": In(1),
-                "at": In(8),
-                "record": In(RECORD),
-            }
+            core_ports(SoftmaxCommand, length) | {"greatest": In(8), "load": In(1), "at": In(8), "record": In(RECORD)}
         )
 
     def elaborate(self, platform: object) -> Module:
@@ -140,9 +121,7 @@ class SoftmaxRows(wiring.Component):
             m.d.sync += left.eq(command.quotient_bits + 1)
         with m.Elif(left != 0):
             m.d.sync += left.eq(left - 1)
-        zero = Signal(signed(9), name="zero_point", reset_less=True)
-        m.d.sync += zero.eq(Cat(command.zero_point, command.zero_point[7] & ~command.unsigned).as_signed())
-        sum_ = level + zero  # at least the format's least
+        sum_ = level + zero_point(m, command.zero_point, command.unsigned)  # at least the format's least
         beyond = ~sum_[-1] & (sum_[8:-1].any() | (sum_[7] & ~command.unsigned))
         limit = Cat(Const(0x7F, 7), command.unsigned)
         m.d.sync += self.y.eq(Mux(beyond, limit, sum_[:8]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, Signal, signed
+from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -11,7 +11,7 @@ from ..delay import delay
 from ..hierarchy import place
 from .registers import VECTOR_REGISTERS
 
-__all__ = ["ENTRY_BITS", "LARGEST_SHIFT", "VectorLane", "VectorRounding"]
+__all__ = ["ENTRY_BITS", "LARGEST_SHIFT", "VectorLane", "VectorRounding", "saturated"]
 
 ENTRY_BITS = 18
 """Bits of a table's entry, which is signed: a word of a block RAM of 1024 words on ECP5."""
@@ -85,8 +85,13 @@ class VectorLane(wiring.Component):
         coarse = rounded >> (rounding.shift[2:] << 2)[:_SHIFT_BITS]
         coarse = delay(m, coarse, 1, name="coarse").as_signed()
         whole = delay(m, coarse >> rounding.shift[:2], 1, name="whole").as_signed()
-        negative, high = whole[-1], whole[8:]
-        outside = Mux(rounding.unsigned, high.any(), (Cat(whole[7], high) != high[-1].replicate(len(high) + 1)))
-        limit = Mux(rounding.unsigned, (~negative).replicate(8), Cat((~negative).replicate(7), negative))
-        m.d.comb += self.y.eq(delay(m, Mux(outside, limit, whole[:8]), 1, name="y_register"))
+        m.d.comb += self.y.eq(delay(m, saturated(whole, rounding.unsigned), 1, name="y_register"))
         return m
+
+
+def saturated(value: Value, unsigned: Value) -> Value:
+    """Return the byte nearest to the signed ``value``: as int8, or as uint8 if ``unsigned``."""
+    negative, high = value[-1], value[8:]
+    outside = Mux(unsigned, high.any(), Cat(value[7], high) != negative.replicate(len(high) + 1))
+    limit = Mux(unsigned, (~negative).replicate(8), Cat((~negative).replicate(7), negative))
+    return Mux(outside, limit, value[:8])

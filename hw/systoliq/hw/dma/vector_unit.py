@@ -11,7 +11,7 @@ from ..delay import delay
 from ..fifo import Fifo
 from ..hierarchy import place
 from .realigner import aligned_word
-from .registers import VECTOR_REGISTERS
+from .registers import VECTOR_REGISTERS, command_layout
 from .vector_lane import ENTRY_BITS, VectorLane, VectorRounding
 
 __all__ = ["ENTRY_BYTES", "TABLE_BYTES", "VectorCommand", "VectorUnit"]
@@ -21,8 +21,7 @@ TABLE_BYTES = 256 * ENTRY_BYTES
 """Bytes of a table in memory: an entry for each byte, by its bits, whose lowest `ENTRY_BITS` bits count."""
 _WAITING = 16  # words that have entered the lanes and have not left
 
-(_VECTOR,) = VECTOR_REGISTERS
-VectorCommand = data.StructLayout({field.name: field.bits for field in _VECTOR.fields})
+VectorCommand = command_layout(*VECTOR_REGISTERS)
 """A command for the words of A, and with ``pair`` of B: with ``load``, they are tables; otherwise elements. Results are
 saturated to int8, or to uint8 with ``unsigned``, after a shift by ``shift``."""
 
