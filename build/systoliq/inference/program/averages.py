@@ -224,7 +224,7 @@ class _Rewriting:
         views = []
         while name not in self._pixels or name != self._pixels[name].name:
             node = self._graph.producer(name)
-            if not self._graph.has_one_use(name) or self._graph.is_output(name):
+            if not self._graph.has_one_use(name):
                 return [], None
             views.append(name)
             if name in self._pixels:

@@ -13,12 +13,13 @@ from systoliq.golden.network import Tensor
 
 from ...onnx.graph import Graph
 from ...onnx.network.pools import refuse_ties_of_mean
-from ...onnx.node import NotTakenError, attribute, is_operator
+from ...onnx.node import NotTakenError, attribute
 from ...onnx.rebuilt import rebuilt
 from ...onnx.runtime import Session
 from ..host import watched
 from ..lowering import Lowered
 from ..operations import Array
+from .quantized import quantized_node
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -68,16 +69,12 @@ def with_averages(model: Lowered, feed: Mapping[str, Array]) -> Lowered:
 
 def _mean(graph: Graph, last: NodeProto) -> _Mean | None:
     """The mean that `last` quantizes; None if it does not."""
-    if not is_operator(last, "QuantizeLinear"):
+    found = quantized_node(graph, last, "ReduceMean")
+    if found is None:
         return None
-    node = graph.producer(last.input[0])
-    if node is None or node.op_type != "ReduceMean" or not _is_between(graph, last.input[0]):
-        return None
-    first = graph.producer(node.input[0])
-    if first is None or not is_operator(first, "DequantizeLinear") or not _is_between(graph, node.input[0]):
-        return None
+    first, node = found
     numbers = [*first.input[1:], *last.input[1:]]
-    if len(numbers) != 4 or any(not name or not graph.is_constant(name) for name in numbers):
+    if len(numbers) != 4 or not all(numbers):
         return None
     if any(graph.constant(name, "a parameter").size != 1 for name in numbers):
         return None
@@ -85,10 +82,6 @@ def _mean(graph: Graph, last: NodeProto) -> _Mean | None:
     if axes is None and len(node.input) > 1 and graph.is_constant(node.input[1]):
         axes = graph.constant(node.input[1], "axes").reshape(-1).tolist()
     return _Mean(first, node, last) if axes is not None and [axis % 3 for axis in axes] == [1] else None
-
-
-def _is_between(graph: Graph, name: str) -> bool:
-    return graph.has_one_use(name) and not graph.is_output(name)
 
 
 def _is_taken(graph: Graph, mean: _Mean, x: Array) -> bool:

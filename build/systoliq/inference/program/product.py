@@ -72,8 +72,8 @@ class OperationInMemory:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class Product:
-    """A product of a compiled model: step number `number`. `a_from` names the step whose Y is this one's A already, and
-    `b_from` that of its B.
+    """A product of a compiled model: step number `number`. `a_from` and `b_from` name the steps whose Y
+    are this one's A and B already.
 
     The host fills A, and B unless that is kept, applies `patches`, plays `lists` one after the other, and takes Y.
     """

@@ -14,10 +14,11 @@ from systoliq.hw.dma.vector_commands import LARGEST_ROWS
 
 from ...onnx.graph import Graph
 from ...onnx.network.functions import real_constant
-from ...onnx.node import NotTakenError, attribute, is_operator
+from ...onnx.node import NotTakenError, attribute
 from ..lowering import Lowered
 from ..operations import Array
 from ..steps import VectorStep, label_of
+from .quantized import quantized_node
 from .vector_work import VectorCommand, VectorWork, layout_of
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["is_of_rows", "row_step", "row_work"]
 
 _SOFTMAX, _NORMALIZATION = "QLinearSoftmax", "LayerNormalization"
-_EACH_AXIS = 13
-"""The first opset in which Softmax works along one dimension, and not along all from `axis` on."""
 
 
 def row_step(graph: Graph, node: NodeProto) -> VectorStep | None:
@@ -36,7 +35,7 @@ def row_step(graph: Graph, node: NodeProto) -> VectorStep | None:
         known = all(graph.is_constant(name) for name in node.input[1:] if name)
         computed = not graph.is_constant(node.input[0])
         return VectorStep(name=label_of(node), nodes=(node,), inputs=(node.input[0],)) if known and computed else None
-    return _normalization(graph, node) if is_operator(node, "QuantizeLinear") else None
+    return _normalization(graph, node)
 
 
 def is_of_rows(step: VectorStep) -> bool:
@@ -61,26 +60,16 @@ def row_work(model: Lowered, step: VectorStep, tensors: Mapping[str, Array], lon
 
 
 def _normalization(graph: Graph, last: NodeProto) -> VectorStep | None:
-    """DequantizeLinear, LayerNormalization and the QuantizeLinear `last`, and those of its constants."""
-    node = graph.producer(last.input[0])
-    if node is None or node.op_type != _NORMALIZATION or not _is_between(graph, last.input[0]):
+    """DequantizeLinear, LayerNormalization, the QuantizeLinear `last`, and the nodes that make gain and shift."""
+    found = quantized_node(graph, last, _NORMALIZATION)
+    if found is None or graph.is_constant(found[0].input[0]):
         return None
-    first = graph.producer(node.input[0])
-    if first is None or not is_operator(first, "DequantizeLinear") or not _is_between(graph, node.input[0]):
-        return None
-    numbers = [name for each in (first, last) for name in each.input[1:] if name]
-    if graph.is_constant(first.input[0]) or not all(graph.is_constant(name) for name in numbers):
-        return None
+    first, node = found
     before = [graph.producer(name) for name in node.input[1:] if name]
-    own = {each.output[0] for each in before if each is not None and _is_between(graph, each.output[0])}
+    own = {each.output[0] for each in before if each is not None and graph.has_one_use(each.output[0])}
     own |= {each.output[0] for each in (first, node, last)}
     nodes = tuple(each for each in graph.graph.node if each.output[0] in own)
     return VectorStep(name=label_of(node), nodes=nodes, inputs=(first.input[0],))
-
-
-def _is_between(graph: Graph, name: str) -> bool:
-    """True if only the next node sees the tensor."""
-    return graph.has_one_use(name) and not graph.is_output(name)
 
 
 def _operation(graph: Graph, step: VectorStep, x: Array, y: Array) -> RowOperation:
@@ -117,7 +106,7 @@ def _tensor(graph: Graph, name: str, parameters: list[str], array: Array) -> net
 
 
 def _commands(shape: tuple[int, ...]) -> Iterator[VectorCommand]:
-    """All rows of a tensor, a command for as many as there may be."""
+    """Yield commands for all rows of a tensor, each for as many rows as it can have."""
     rows = layout_of(shape)
     for first in range(0, rows.count, LARGEST_ROWS):
         at = first * rows.stride

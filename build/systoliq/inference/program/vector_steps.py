@@ -98,7 +98,7 @@ def _functions_before(graph: Graph, name: str, steps: list[VectorStep]) -> dict[
     """
     by_output = {step.output: step for step in steps if len(step.inputs) == 1}
     found: dict[str, tuple[VectorStep, ...]] = {name: ()}
-    while name in by_output and graph.has_one_use(name) and not graph.is_output(name):
+    while name in by_output and graph.has_one_use(name):
         step = by_output[name]
         found[step.inputs[0]] = (*found[name], step)
         name = step.inputs[0]
