@@ -6,9 +6,11 @@ import re
 import shutil
 from dataclasses import dataclass
 
-from .test_verify import seal
+from systoliq.verify import verify_package
 
-__all__ = ["Forgery", "forged"]
+from .test_verify import change, seal
+
+__all__ = ["Forgery", "forged", "reasons_against"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,3 +36,11 @@ def forged(directory, name, forgery, folder):
     file.write_text(changed, newline="")
     seal(copy)
     return copy
+
+
+def reasons_against(package, folder, pattern, new):
+    """Why a network's package is refused after `change` of its Verilog, every digest up to date; none if it is not."""
+    directory = shutil.copytree(package, folder / "net")
+    change(directory / "net.v", pattern, new)
+    seal(directory)
+    return verify_package(directory).reasons

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 import numpy as np
 import pytest
@@ -14,8 +13,8 @@ from systoliq.verify import verify_package
 from systoliq.verify.model import picks
 
 from ..hw.network import small_networks as small
+from .forging import reasons_against
 from .test_networks import emitted
-from .test_verify import change, seal
 
 MOVES = {  # of an image [4, 4, 6], in order, with lanes
     "swapped channels": (Chain((Gather(1, (2, 1, 0, 3)),)), 2),
@@ -93,11 +92,8 @@ FORGERIES = {  # a pattern whose group 1 is replaced, by what (None: another las
 @pytest.mark.parametrize("what", FORGERIES)
 def test_refuses_other_places(what, package, tmp_path):
     pattern, new, reason = FORGERIES[what]
-    directory = shutil.copytree(package[0], tmp_path / "net")
-    change(directory / "net.v", pattern, new)
-    seal(directory)
-    report = verify_package(directory)
-    assert any("(Move): " in text and reason in text for text in report.reasons), report.reasons
+    reasons = reasons_against(package[0], tmp_path, pattern, new)
+    assert any("(Move): " in text and reason in text for text in reasons), reasons
 
 
 @pytest.fixture(scope="module")
@@ -125,8 +121,5 @@ CELL_FORGERIES = {
 @pytest.mark.parametrize("what", CELL_FORGERIES)
 def test_refuses_another_memory_cell(what, in_cells, tmp_path):
     pattern, new, reason = CELL_FORGERIES[what]
-    directory = shutil.copytree(in_cells, tmp_path / "net")
-    change(directory / "net.v", pattern, new)
-    seal(directory)
-    report = verify_package(directory)
-    assert any(reason in text for text in report.reasons), report.reasons
+    reasons = reasons_against(in_cells, tmp_path, pattern, new)
+    assert any(reason in text for text in reasons), reasons

@@ -19,7 +19,7 @@ from .expression import Constant, Expression, Name, UnreadableError
 from .modules import Instance, Module
 from .syntax import CLOCK
 
-__all__ = ["RAM_INPUTS", "Shown", "is_ram_of_cells", "shown_by"]
+__all__ = ["ADDERS", "RAM_INPUTS", "Shown", "is_ram_of_cells", "shown_by"]
 
 RAM_INPUTS = frozenset({CLOCK, "write", "write_address", "write_data", "read", "read_address", "show"})
 _CLOCKS = frozenset({"CLK", "CLK0", "CLKA", "CLKB"})
@@ -102,10 +102,11 @@ _MULTIPLIERS = {
 }
 _MAC16_REGISTERS = {"pair": ("TOP_8x8_MULT_REG", "BOT_8x8_MULT_REG")}  # behind the products, by mode
 _ON = ("1", "CLK0")
-_ADDERS = {
+ADDERS = {
     "CCU2C": [f"{pin}{table}" for table in range(2) for pin in "ABCD"] + ["CIN"],
     "ALU": ["I0", "I1", "I3", "CIN"],
 }
+"""Inputs of the cells that add."""
 _ROM = "DP16KD"
 _ADDRESS_BITS = 14
 _FIRST = {"1": 0, "2": 1, "4": 2, "9": 3, "18": 4}  # bit of an address that counts words, by their width
@@ -122,9 +123,9 @@ def shown_by(instance: Instance) -> list[Shown]:
         return [_product(instance, _MULTIPLIERS[instance.kind])]
     if instance.kind == "SB_MAC16":
         return [_mac16(instance)]
-    if instance.kind in _ADDERS:
+    if instance.kind in ADDERS:
         words = _words_of_adder(instance.kind, tuple(sorted(instance.parameters.items())))
-        return [_table(instance, "table", _ADDERS[instance.kind], _outputs(instance), words, delay=0)]
+        return [_table(instance, "table", ADDERS[instance.kind], _outputs(instance), words, delay=0)]
     if instance.kind == _ROM:
         return [*_reads(instance)]
     raise UnreadableError(f"a {instance.kind} is not read")
@@ -211,8 +212,8 @@ def _reads(instance: Instance) -> list[Shown]:
 @functools.cache
 def _words_of_adder(kind: str, parameters: tuple[tuple[str, str], ...]) -> tuple[int, ...]:
     instance = Instance(kind, "", {}, dict(parameters))
-    numbers = np.arange(1 << len(_ADDERS[kind]))
-    values = _values(instance, {port: numbers >> place & 1 for place, port in enumerate(_ADDERS[kind])})
+    numbers = np.arange(1 << len(ADDERS[kind]))
+    values = _values(instance, {port: numbers >> place & 1 for place, port in enumerate(ADDERS[kind])})
     outputs = {port: (place, 1) for place, port in enumerate(CELLS[kind].outputs)}
     return _side_by_side(values, outputs)
 

@@ -43,7 +43,7 @@ def float32_pairs(
     scale, zero_point = Fraction(scales["y"]), zero_points["y"]
     least, most = output[0] - zero_point, output[1] - zero_point
 
-    @functools.cache  # the results of a minimum are those of few numbers
+    @functools.cache  # a minimum or maximum has few different values
     def result(value: Fraction) -> int:
         return min(max(round(float32(value / scale)), least), most) + zero_point
 

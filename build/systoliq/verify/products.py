@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .cell_steps import ADDERS
 from .dataflow import Flow
 from .evaluate import Scope, as_signed
 from .expression import Binary, UnreadableError, walk
@@ -23,7 +24,6 @@ __all__ = ["Products", "find_products"]
 
 _ARRAY = re.compile(r"array(_\d+)?")
 _MULTIPLIER = re.compile(r"\w+_multiplier_\d+x\d+")
-_ADDERS = {"ALU", "CCU2C"}  # cells that do not multiply
 _MOST_BITS = 18  # of both operands
 
 
@@ -49,7 +49,7 @@ def find_products(modules: Mapping[str, Module], flow: Flow) -> Products:
         if _MULTIPLIER.fullmatch(name):
             found[_checked(modules, name)].append(name)
         elif cells:
-            found["logic" if cells <= _ADDERS else "unread"].append(name)
+            found["logic" if cells <= ADDERS.keys() else "unread"].append(name)
         elif _multiplies(module):
             found["unread"].append(name)
     found["logic"] = sorted({*found["logic"], *within & (flow.decisions | flow.logic)})
