@@ -8,7 +8,20 @@ import numpy as np
 import onnxruntime
 import pytest
 from onnx import TensorProto, helper
-from vector_lists import BEHIND, CONFIG, engine, memory_after, operations_of, prepared, random_rows, random_softmax
+from vector_lists import (
+    BEHIND,
+    CONFIG,
+    beyond_memory,
+    check_errors,
+    engine,
+    memory_after,
+    operations_of,
+    prepared,
+    random_rows,
+    random_softmax,
+    with_list,
+    words_of,
+)
 
 from systoliq.golden.formats import INT8, UINT8
 from systoliq.hw.dma.commands import dma_register
@@ -64,26 +77,18 @@ def test_errors_of_memory_are_reported_and_the_next_list_is_right():
         image, numbers = MemoryImage(seed), np.random.default_rng(seed)
         operations = operations_of(image, numbers, 3, 8, ragged=False, draw=random_rows)
         if which == "beyond":
-            operation, place, y = operations[-1]
-            operations[-1] = (operation, dataclasses.replace(place, y=0xFFFF_FF00), y)
+            operations = beyond_memory(operations)
         work = prepared(found, image, operations, seed=seed)
         if which not in (None, "beyond"):
             at = work.address + 40 if which == "list" else getattr(operations[0][1], which)
             work = dataclasses.replace(work, broken=[(at, at + 1)])
         given.append((which, operations, work))
-    for (which, operations, work), outcome in zip(given, found.simulate([each[-1] for each in given]), strict=True):
-        assert outcome.recovered
-        assert not outcome.timed_out
-        if which is None:
-            found.check(outcome, 0)
-            assert outcome.memory == memory_after(work, operations)
-            continue
+
+    def port(which, operations):
         in_place = operations[0][1].y == operations[0][1].a
-        port = {"beyond": "y", "a_table": "b", "y": "a" if in_place else "y"}.get(which, which)
-        with pytest.raises(SimulationError, match=f"memory answered with an error on .*{port}"):
-            found.check(outcome, 0)
-        wanted, before = memory_after(work, operations[:-1] if which == "beyond" else operations), work.memory
-        assert all(now in (old, new) for now, old, new in zip(outcome.memory, before, wanted, strict=True)), which
+        return {"beyond": "y", "a_table": "b", "y": "a" if in_place else "y"}.get(which, which)
+
+    check_errors(found, given, port)
 
 
 def wrong_lists(words):
@@ -105,14 +110,8 @@ def test_what_is_wrong_with_a_list_has_a_name_and_the_next_list_is_right():
     found, image = engine(4), MemoryImage(3)
     operations = operations_of(image, np.random.default_rng(3), 2, 4, ragged=False, draw=random_softmax)
     work = prepared(found, image, operations)
-    given = wrong_lists(np.frombuffer(work.memory[work.address :][: work.length], "<u4").tolist())
-    wrong = []
-    for words, _, _ in given.values():
-        data = np.asarray(words, "<u4").tobytes()
-        memory = bytearray(work.memory) + bytes(64)
-        memory[work.address : work.address + len(data)] = data
-        before = [work.before[0], (work.before[1][0], len(data) - 1), *work.before[2:]]
-        wrong.append(dataclasses.replace(work, memory=bytes(memory), before=before, length=len(data)))
+    given = wrong_lists(words_of(work))
+    wrong = [with_list(work, words) for words, _, _ in given.values()]
     *outcomes, last = found.simulate([*wrong, work])
     for (name, (_, error, at)), each, outcome in zip(given.items(), wrong, outcomes, strict=True):
         with pytest.raises(SimulationError, match=f"the list was given up at word {at}: {error}"):

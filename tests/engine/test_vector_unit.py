@@ -7,7 +7,19 @@ import random
 
 import numpy as np
 import pytest
-from vector_lists import BEHIND, BUSES, engine, memory_after, operations_of, prepared, random_tables
+from vector_lists import (
+    BEHIND,
+    BUSES,
+    beyond_memory,
+    check_errors,
+    engine,
+    memory_after,
+    operations_of,
+    prepared,
+    random_tables,
+    with_list,
+    words_of,
+)
 
 from systoliq.hw.dma.commands import dma_register
 from systoliq.hw.dma.list_player import Opcode
@@ -40,26 +52,18 @@ def test_errors_of_memory_are_reported_and_the_next_list_is_right():
         while not all(operation.pair for operation, *_ in operations):
             operations = operations_of(image, numbers, 3, 8, ragged=False, draw=random_tables)
         if which == "beyond":
-            operation, place, y = operations[-1]
-            operations[-1] = (operation, dataclasses.replace(place, y=0xFFFF_FF00), y)
+            operations = beyond_memory(operations)
         work = prepared(found, image, operations, seed=len(given), limit=50_000)
         place = operations[0 if "table" in str(which) else rng.randrange(3)][1]  # later ones may use what is there
         if which not in (None, "beyond"):
             at = work.address + 40 if which == "list" else getattr(place, which)
             work = dataclasses.replace(work, broken=[(at, at + 1)])
         given.append((which, operations, work))
-    for (which, operations, work), outcome in zip(given, found.simulate([each[-1] for each in given]), strict=True):
-        assert outcome.recovered
-        assert not outcome.timed_out
-        if which is None:
-            found.check(outcome, 0)
-            assert outcome.memory == memory_after(work, operations)
-            continue
-        port = {"beyond": "y"}.get(which, which[0] if which != "list" else which)
-        with pytest.raises(SimulationError, match=f"memory answered with an error on .*{port}"):
-            found.check(outcome, 0)
-        wanted, before = memory_after(work, operations[:-1] if which == "beyond" else operations), work.memory
-        assert all(now in (old, new) for now, old, new in zip(outcome.memory, before, wanted, strict=True))
+
+    def port(which, _):
+        return {"beyond": "y"}.get(which, which[0] if which != "list" else which)
+
+    check_errors(found, given, port)
 
 
 def wrong_lists(words):
@@ -83,14 +87,8 @@ def test_what_is_wrong_with_a_list_has_a_name_and_the_next_list_is_right():
     found, image = engine(4), MemoryImage(3)
     operations = operations_of(image, np.random.default_rng(3), 2, 4, ragged=False, draw=random_tables)
     work = prepared(found, image, operations, limit=50_000)
-    given = wrong_lists(np.frombuffer(work.memory[work.address :][: work.length], "<u4").tolist())
-    wrong = []
-    for words, _, _ in given.values():
-        data = np.asarray(words, "<u4").tobytes()
-        memory = bytearray(work.memory) + bytes(64)
-        memory[work.address : work.address + len(data)] = data
-        before = [work.before[0], (work.before[1][0], len(data) - 1), *work.before[2:]]
-        wrong.append(dataclasses.replace(work, memory=bytes(memory), before=before, length=len(data)))
+    given = wrong_lists(words_of(work))
+    wrong = [with_list(work, words) for words, _, _ in given.values()]
     *outcomes, last = found.simulate([*wrong, work])
     wanted = memory_after(work, operations) + bytes(64)
     for (name, (_, error, at)), each, outcome in zip(given.items(), wrong, outcomes, strict=True):

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 
 import numpy as np
+import pytest
 
 from systoliq.golden.formats import INT8, UINT8
 from systoliq.golden.network import LayerNormalization, Tensor
@@ -16,6 +17,7 @@ from systoliq.hw.dma.row_operations import NormalizationOperation, RowOperation,
 from systoliq.hw.dma.vector_commands import VectorOperation, VectorPlacement, vector_commands
 from systoliq.hw.engine import EngineConfig
 from systoliq.sim.engine.dma_engine import SimulatedDmaEngine
+from systoliq.sim.process import SimulationError
 
 CONFIG = EngineConfig(
     rows=2, cols=2, lanes=2, a_words=16, b_words=16, max_columns=4, max_rows=4, vector=True, row_length=64
@@ -144,3 +146,40 @@ def memory_after(work, operations):
             at = place.y + row * place.y_stride
             memory[at : at + place.row_bytes] = y[row].tobytes()
     return bytes(memory)
+
+
+def beyond_memory(operations):
+    """The same operations, the last of which gives Y where no memory is."""
+    *others, (operation, place, y) = operations
+    return [*others, (operation, dataclasses.replace(place, y=0xFFFF_FF00), y)]
+
+
+def check_errors(found, given, port_of):
+    """Play lists (what is broken, its operations, its work): an error names `port_of(what, operations)`, and no memory
+    is changed to what was not wanted; if nothing is broken, all is right.
+    """
+    for (which, operations, work), outcome in zip(given, found.simulate([each[-1] for each in given]), strict=True):
+        assert outcome.recovered
+        assert not outcome.timed_out
+        if which is None:
+            found.check(outcome, 0)
+            assert outcome.memory == memory_after(work, operations)
+            continue
+        with pytest.raises(SimulationError, match=f"memory answered with an error on .*{port_of(which, operations)}"):
+            found.check(outcome, 0)
+        wanted, before = memory_after(work, operations[:-1] if which == "beyond" else operations), work.memory
+        assert all(now in (old, new) for now, old, new in zip(outcome.memory, before, wanted, strict=True)), which
+
+
+def with_list(work, words):
+    """The same work with these words as its list, and room for them."""
+    data = np.asarray(words, "<u4").tobytes()
+    memory = bytearray(work.memory) + bytes(64)
+    memory[work.address : work.address + len(data)] = data
+    before = [work.before[0], (work.before[1][0], len(data) - 1), *work.before[2:]]
+    return dataclasses.replace(work, memory=bytes(memory), before=before, length=len(data))
+
+
+def words_of(work):
+    """The words of the list."""
+    return np.frombuffer(work.memory[work.address :][: work.length], "<u4").tolist()
