@@ -39,7 +39,7 @@ def check(found, lut_sites, ram):
 
 # Stages of ResNet8 as `synth mlperf_resnet8_qdq.onnx --target ecp5-85k` with --luts 3000, then 20000, shows them: which
 # of them, cols, depth, cells, LUT sites, memory blocks. The sites of the second were measured before columns shared
-# memory blocks; its blocks are those of the Verilog. Stages 0 (2 x 3), 4, 5 (4 x 4), 8 and 12, whose requantizers are
+# memory blocks; its blocks are counted in the Verilog. Stages 0 (2 x 3), 4, 5 (4 x 4), 8 and 12, whose requantizers are
 # serial, were measured again, each alone.
 RESNET8 = [
     (0, 2, 3, "", 1031, 3), (1, 8, 4, "", 2054, 11), (3, 1, 1, "", 286, 5), (4, 2, 1, "", 820, 3),
@@ -134,7 +134,7 @@ def test_dense_layers_whose_columns_have_scales_of_their_own(tmp_path):
 
 # Node, cols, depth, cells, LUT sites, memory blocks. The forms of digits-cnn are drawn (seed 20) of those that the
 # constants were fitted to; their LUT sites were measured before columns shared memory blocks, and their blocks are
-# those of the Verilog. Two of them were worse: conv1 with 4 x 9 in pairs, and conv2 with 1 x 12.
+# counted in the Verilog. Two of them were worse: conv1 with 4 x 9 in pairs, and conv2 with 1 x 12.
 FORMS_OF_MLP = [
     ("fc0", 12, 1, "", 1319, 4), ("fc1", 1, 2, "", 643, 1), ("fc1", 6, 1, "", 1101, 1),
     ("fc1", 6, 2, "ecp5-pair", 1868, 0), ("fc2", 6, 1, "", 1018, 0), ("fc2", 8, 2, "", 1549, 0),

@@ -147,7 +147,7 @@ class Control(wiring.Component):
             ]
 
     def _rows(self, m: Module, kept: dict[str, dict[str, Signal]], written: dict[str, Signal]) -> None:
-        """A command for rows starts its walks at once; the extent of B's is that of the command's records."""
+        """A command for rows starts its walks at once; B's walk is as long as the command's records."""
         start, loads, ends = Signal(name="starts_rows"), Signal(name="loads_rows"), RECORD_BYTES - 1
         extent = kept["A_LAST_EXTENT"]["last_extent"]
         for register in ROW_REGISTERS:
