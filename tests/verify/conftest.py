@@ -30,7 +30,7 @@ def kept_steps() -> Iterator[None]:
 
 @pytest.fixture
 def without_order() -> Iterator[None]:
-    """Verdicts on stages and streams alone: test_order.py checks the order of elements, which takes half of the time."""
+    """Verdicts on stages and streams alone: test_order.py checks the order of elements, half of the time."""
     with mock.patch.object(Order, "grounds", return_value=()):
         yield
 
