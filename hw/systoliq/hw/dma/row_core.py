@@ -1,4 +1,4 @@
-"""What the cores of the row unit have in common: their ports, and the zero point that they add."""
+"""Ports that the cores of the row unit have in common, and the zero point that they add."""
 
 from __future__ import annotations
 
