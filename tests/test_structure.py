@@ -299,6 +299,7 @@ TESTED_ELSEWHERE = {
     "dma/job_cycles.py": "tests/engine/test_list_cycles.py, likewise",
     "dma/dma_engine.py": "tests/engine/test_dma_engine.py runs it",
     "dma/normalized_rows.py": "tests/engine/test_vector_rows.py normalizes rows",
+    "dma/row_core.py": "tests/engine/test_vector_rows.py runs both cores",
     "dma/row_buffer.py": "tests/engine/test_vector_rows.py reads rows through it",
     "dma/row_operations.py": "tests/engine/test_vector_rows.py plays them",
     "dma/row_unit.py": "tests/engine/test_vector_rows.py runs it",
