@@ -117,6 +117,40 @@ def mobilenet(image: int = 17, width: int = 4, blocks: Sequence[tuple[int, int]]
     return net
 
 
+# expansion, channels out, blocks and first stride of the bottlenecks of MobileNetV2 with 0.35 of the channels
+MOBILENET_V2 = ((1, 8, 1, 1), (6, 8, 2, 2), (6, 16, 3, 2), (6, 24, 4, 2), (6, 32, 3, 1), (6, 56, 3, 2), (6, 112, 1, 1))
+
+
+def mobilenet_v2(image: int = 96, bottlenecks: Sequence[tuple[int, int, int, int]] = MOBILENET_V2) -> Builder:
+    """MobileNetV2-0.35 with Relu6: inverted residuals, 1280 features, 1000 classes."""
+    net, c = Builder([1, 3, image, image]), 3
+
+    def conv(m: int, kernel: int, stride: int = 1, *, depthwise: bool = False, linear: bool = False) -> None:
+        groups = c if depthwise else 1
+        net.conv(c, m, (kernel, kernel), groups=groups, strides=[stride, stride], auto_pad="SAME_UPPER")
+        if not linear:
+            net.relu(six=True)
+
+    conv(16, 3, 2)
+    c = 16
+    for expansion, m, blocks, first_stride in bottlenecks:
+        for block in range(blocks):
+            start, narrow, stride = net.last, c, first_stride if block == 0 else 1
+            if expansion > 1:
+                conv(expansion * c, 1)
+                c *= expansion
+            conv(c, 3, stride, depthwise=True)
+            conv(m, 1, linear=True)
+            c = m
+            if stride == 1 and narrow == c:
+                net.add("Add", start, net.last)
+    conv(1280, 1)
+    net.add("GlobalAveragePool")
+    net.add("Flatten")
+    net.gemm(1280, 1000)
+    return net
+
+
 def branches(*, averaged: bool = True) -> Builder:
     """A fork with every kind of join, pool, move and function that quantizers write; without the average of windows
     all of it is in hardware.
@@ -156,6 +190,8 @@ TINY: dict[str, Callable[[], Builder]] = {
     "mobilenet": lambda: mobilenet(96, 8, MOBILENET),
 }
 """MLPerf Tiny's shapes, but for ResNet8's, whose published model is there; `tests.onnx.network.tiny` writes them."""
+LARGER: dict[str, Callable[[], Builder]] = {"mobilenet_v2": mobilenet_v2}
+"""Networks that `tests.onnx.network.tiny` also writes, too large for a part without memory beside it."""
 
 
 def images(shape: Sequence[int | str], count: int, seed: int) -> np.ndarray:

@@ -10,16 +10,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-from .networks import TINY, quantized
+from .networks import LARGER, TINY, quantized
 
 __all__ = ["main"]
 
 
 def main(folder: Path) -> None:
-    """Write the model of each network of `TINY` to ``folder`` under its name."""
+    """Write the model of each network of `TINY` and `LARGER` to ``folder`` under its name."""
     logging.disable(logging.WARNING)  # the quantizer advises to preprocess
     folder.mkdir(parents=True, exist_ok=True)
-    for name, network in TINY.items():
+    for name, network in (TINY | LARGER).items():
         with tempfile.TemporaryDirectory() as apart:
             content = quantized(Path(apart), network(), per_channel=True).read_bytes()
         (folder / f"{name}.onnx").write_bytes(content)

@@ -58,8 +58,8 @@ class VectorLane(wiring.Component):
 
     @property
     def latency(self) -> int:
-        """Tables, sum, place of the half, rounding, shift in two steps, saturation."""
-        return BlockRam.latency_of(self.cells) + 6
+        """Tables, their entries, both results, choice, place of the half, rounding, shift in two steps, saturation."""
+        return BlockRam.latency_of(self.cells) + 8
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -76,8 +76,11 @@ class VectorLane(wiring.Component):
                 table.read_address.eq(getattr(self, name)),
             ]
             entries.append(table.read_data)
-        a, b = entries[0], Mux(rounding.pair, entries[1], 0).as_signed()
-        total = delay(m, Mux(rounding.largest, Mux(b > a, b, a), a + b), 1, name="total")
+        a = delay(m, entries[0], 1, name="a_entry").as_signed()
+        b = delay(m, Mux(rounding.pair, entries[1], 0).as_signed(), 1, name="b_entry").as_signed()
+        sum_, greater = delay(m, a + b, 1, name="sum").as_signed(), delay(m, b > a, 1, name="greater")
+        a, b = delay(m, a, 1, name="a_kept").as_signed(), delay(m, b, 1, name="b_kept").as_signed()
+        total = delay(m, Mux(rounding.largest, Mux(greater, b, a), sum_), 1, name="total")
         odd = delay(m, (total & rounding.even).any(), 1, name="odd")
         total = delay(m, total, 1, name="total_kept").as_signed()
         rounded = Signal(signed(_TOTAL_BITS), reset_less=True)

@@ -10,6 +10,7 @@ from ..credit import Credit
 from ..delay import delay
 from ..fifo import Fifo
 from ..hierarchy import place
+from ..skid_buffer import SkidBuffer
 from .realigner import aligned_word
 from .registers import VECTOR_REGISTERS, command_layout
 from .vector_lane import ENTRY_BITS, VectorLane, VectorRounding
@@ -54,29 +55,63 @@ class VectorUnit(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         command = Signal(VectorCommand, reset_less=True)
-        busy, reads, enters, loads, taken = (
-            Signal(name=name) for name in ("working", "reads", "enters", "loads", "taken")
+        busy, reads, fills, enters, loads, taken = (
+            Signal(name=name) for name in ("working", "reads", "fills", "enters", "loads", "taken")
         )
-        under_way = self._lanes(m, platform, enters, loads, taken, command)
-        both = reads & self.a.valid & (self.b.valid | ~command.pair)
+        words = {name: self._words(m, platform, name) for name in "ab"}
+        a, b = words.values()
+        under_way = self._lanes(m, platform, words, enters, reads, loads, taken, command)
+        both = a.valid & (b.valid | ~command.pair)
         m.d.comb += [
             self.busy.eq(busy),
-            enters.eq(both & ~command.load & self._room.any),
-            loads.eq(both & command.load),
-            self.a.ready.eq(taken),
-            self.b.ready.eq(taken & command.pair),
+            enters.eq(reads & both & self._room.any),
+            loads.eq(fills & both),
+            a.ready.eq(taken),
+            b.ready.eq(taken & command.pair),
         ]
         with m.If(self.start):
-            m.d.sync += [busy.eq(1), reads.eq(1), command.eq(self.command)]
+            m.d.sync += [
+                busy.eq(1),
+                reads.eq(~self.command.load),
+                fills.eq(self.command.load),
+                command.eq(self.command),
+            ]
         with m.Else():
-            with m.If(taken & self.a.payload.last & self.a.payload.mark.last):
-                m.d.sync += reads.eq(0)
-            with m.If(~reads & ~under_way & self.y_idle):
+            with m.If(taken & a.payload.last & a.payload.mark.last):
+                m.d.sync += [reads.eq(0), fills.eq(0)]
+            with m.If(~reads & ~fills & ~under_way & self.y_idle):
                 m.d.sync += busy.eq(0)
         return m
 
+    def _words(self, m: Module, platform: object, name: str) -> stream.Interface:
+        """The words of an operand behind a buffer, since the reader is far away and both operands decide about each
+        word. No word after the command's last one enters the buffer.
+        """
+        given = getattr(self, name)
+        buffer = SkidBuffer(given.payload.shape(), kind=f"aligned_buffer_{8 * self.bus_bytes}")
+        m.submodules[f"{name}_buffer"] = place(buffer, platform)
+        comes = Signal(name=f"{name}_comes")
+        m.d.comb += [
+            buffer.i.payload.eq(given.payload),
+            buffer.i.valid.eq(given.valid & comes),
+            given.ready.eq(buffer.i.ready & comes),
+        ]
+        with m.If(self.start):
+            m.d.sync += comes.eq(self.command.pair if name == "b" else 1)
+        with m.Elif(given.valid & given.ready & given.payload.last & given.payload.mark.last):
+            m.d.sync += comes.eq(0)
+        return buffer.o
+
     def _lanes(
-        self, m: Module, platform: object, enters: Signal, loads: Signal, taken: Signal, command: data.View
+        self,
+        m: Module,
+        platform: object,
+        words: dict[str, stream.Interface],
+        enters: Signal,
+        reads: Signal,
+        loads: Signal,
+        taken: Signal,
+        command: data.View,
     ) -> Value:
         """The lanes, and a FIFO that has room for all that is in them; whether anything is left between there and
         ``y``.
@@ -89,18 +124,19 @@ class VectorUnit(wiring.Component):
         m.d.sync += left.eq(fifo.o.valid & fifo.o.ready)
         self._room = Credit(m, _WAITING, name="room", full=True, give=left, take=enters)
         count = Signal(range(_WAITING + 1), name="under_way")
-        m.d.sync += count.eq(count + enters - left)
+        entered = delay(m, enters, 1, name="entered", reset_less=False)
+        m.d.sync += count.eq(count + entered - left)
         m.d.comb += [
-            fifo.i.valid.eq(delay(m, enters, lanes[0].latency, name="entered", reset_less=False)),
+            fifo.i.valid.eq(delay(m, entered, lanes[0].latency - 1, name="on_its_way", reset_less=False)),
             fifo.i.payload.eq(Cat(lane.y for lane in lanes)),
         ]
-        rounding, entries = _rounding(m, command), self._entries(m, enters, loads, taken)
+        rounding, entries = _rounding(m, command), self._entries(m, words, enters, loads, taken)
         for index, lane in enumerate(lanes):
             m.submodules[f"lane_{index}"] = place(lane, platform)
             m.d.comb += [
-                lane.a.eq(self.a.payload.data[8 * index :][:8]),
-                lane.b.eq(self.b.payload.data[8 * index :][:8]),
-                lane.read.eq(enters),
+                lane.a.eq(words["a"].payload.data[8 * index :][:8]),
+                lane.b.eq(words["b"].payload.data[8 * index :][:8]),
+                lane.read.eq(reads),
                 lane.rounding.eq(rounding),
                 lane.load_a.eq(entries["load"]),
                 lane.load_b.eq(entries["load"] & command.pair),
@@ -108,9 +144,11 @@ class VectorUnit(wiring.Component):
                 lane.entry_a.eq(entries["a"]),
                 lane.entry_b.eq(entries["b"]),
             ]
-        return count.any()
+        return count.any() | entered
 
-    def _entries(self, m: Module, enters: Signal, loads: Signal, taken: Signal) -> dict[str, Signal]:
+    def _entries(
+        self, m: Module, words: dict[str, stream.Interface], enters: Signal, loads: Signal, taken: Signal
+    ) -> dict[str, Signal]:
         """Entries of the tables, one after the other; and when a word of memory is used up."""
         parts = self.bus_bytes // ENTRY_BYTES
         part = Signal(range(max(parts, 2)))
@@ -123,7 +161,7 @@ class VectorUnit(wiring.Component):
         with m.If(self.start):
             m.d.sync += [place_of.eq(0), part.eq(0)]
         for name in "ab":
-            word = getattr(self, name).payload.data
+            word = words[name].payload.data
             entries[name] = entry = Signal(ENTRY_BITS, name=f"entry_{name}", reset_less=True)
             choices = Array(word[8 * ENTRY_BYTES * index :][:ENTRY_BITS] for index in range(parts))
             m.d.sync += entry.eq(choices[part])
