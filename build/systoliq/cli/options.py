@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -59,6 +60,20 @@ class _AccumulatorBits(click.ParamType[Any]):
             return int(value)
         except ValueError:
             self.fail(f"must be an integer or auto, not {value!r}", param, ctx)
+
+
+class _Throughput(click.ParamType[Any]):
+    """Images a second; infinitely many stand for "max"."""
+
+    name = "N|max"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "max":
+            return math.inf
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"must be a number or max, not {value!r}", param, ctx)
 
 
 class TargetName(click.ParamType[Any]):
@@ -247,9 +262,8 @@ BUS_OPTION = click.option(
 NETWORK_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--throughput",
-        type=float,
-        metavar="N",
-        help="network: required images per second at 100 MHz (UP5K: 24 MHz).",
+        type=_Throughput(),
+        help="network: required images per second at 100 MHz (UP5K: 24 MHz); max: as many as the target can compute.",
     ),
     click.option(
         "--multipliers",

@@ -163,7 +163,7 @@ def _check(name: str, value: Any) -> None:
         raise ValueError(f"cells must be one of {', '.join(CELLS)} or {AUTO}, not {value!r}")
     if name in ("a_bits", "b_bits") and not 2 <= value <= 16:
         raise ValueError(f"{name} must be 2 to 16, not {value}")
-    if name in _POSITIVE and value != "auto" and not 0 < value < float("inf"):
+    if name in _POSITIVE and value != "auto" and not value > 0:
         wanted = "positive" if name in ONLY_NETWORK else "a positive integer"
         raise ValueError(f"{name} must be {wanted}, not {value!r}")
     if name in BUDGET and value < 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import re
 
 import pytest
@@ -67,3 +68,25 @@ def test_a_plan_of_ones_own(tmp_path):
 
 def test_products_of_portable_cells_may_be_logic():
     NetworkDesign(small.residual(), NetworkOptions(part=having(dsp=0), multipliers=200))
+
+
+@pytest.mark.parametrize("dsp", [12, 156])
+def test_as_many_images_a_second_as_the_part_can_compute(dsp):
+    """No plan for a time, with its products in multiplier cells or in lookup tables, has more on three quarters of the
+    part; with a quarter of the lookup tables it has fewer.
+    """
+    part = having(dsp=dsp)
+    most = design(part, throughput=math.inf)
+
+    def rate(one):
+        return one.expected_clock.mhz / one.plan.image_cycles
+
+    def fits(one):
+        return sum(each.lut_sites for each in one.estimates.values()) <= 0.75 * part.capacity["lut_sites"]
+
+    assert fits(most)
+    assert most.plan.dsp <= dsp
+    for luts in (0, 3000, 9000):
+        other = design(part, multipliers=dsp, luts=luts)
+        assert rate(other) <= rate(most) or not fits(other)
+    assert rate(design(having(dsp=dsp, lut_sites=part.capacity["lut_sites"] // 4), throughput=math.inf)) < rate(most)

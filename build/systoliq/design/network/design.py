@@ -100,15 +100,24 @@ class NetworkDesign(Design):
         asked = self._hardware
         if asked.plan is not None:
             return read_plan(self.network, asked.plan, cells=asked.cells)
-        if asked.throughput is not None:
+        if asked.throughput is not None and asked.throughput != math.inf:
             plan = plan_for_cycles(self.network, self._cycles(asked.throughput), cells=asked.cells)
             return within_cells(plan, self._part_dsp, cells=asked.cells) if self._part_dsp else plan
         dsp = asked.multipliers or self._part_dsp or _DSP
         budget = functools.partial(
-            plan_for_budget, self.network, dsp, asked.luts or 0, cells=asked.cells, pairs=self._pairs, mhz=self._mhz
+            plan_for_budget,
+            self.network,
+            dsp,
+            luts=asked.luts or 0,
+            cells=asked.cells,
+            pairs=self._pairs,
+            mhz=self._mhz,
         )
         if asked.part is None:
             return budget()
+        if asked.throughput == math.inf:
+            sites = round(_FILL * asked.part.capacity.get("lut_sites", 0))
+            return budget(luts=sites, wide=True, fits=self._has_room)
         if asked.multipliers is not None or asked.luts is not None:
             return budget(fits=lambda plan: self._has_room(plan, sites=math.inf))
         return budget(cycles=self._cycles(enough_images(self.network, asked.line_baud)), fits=self._has_room)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,7 @@ def _advice(asked: NetworkOptions, *, memory: bool) -> str:
     """Return the options to change, and the engine if `memory` is what does not fit."""
     if asked.plan is not None:
         return f"take smaller cols or depth in {asked.plan}, or a larger part"
-    if asked.throughput is not None:
+    if asked.throughput is not None and asked.throughput != math.inf:
         return f"ask for a throughput below {asked.throughput:g}, or take a larger part"
     if asked.multipliers is None and asked.luts is None:
         advice = "no plan takes less: take a larger part, or fewer bits (systoliq explore --bits)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +42,7 @@ class NetworkOptions(Options):
         cells that multiply and accumulate, one of `systoliq.hw.cells.CELLS`. "auto" selects for each stage the part's
         cells, two products per cell, or lookup tables.
     throughput
-        required images per second at `clock_mhz`.
+        required images per second at `clock_mhz`; `math.inf` for as many as the `part` can compute.
     multipliers, luts
         budget of multiplier cells, and of LUT sites for further products on ECP5 and iCE40.
     plan
@@ -65,11 +66,14 @@ class NetworkOptions(Options):
 
     def check_plan(self) -> None:
         """Raise InputError for two options that decide the plan, and for a budget of no multipliers."""
-        if self.cells == AUTO and (self.throughput is not None or self.plan is not None):
+        most = self.throughput == math.inf
+        if self.cells == AUTO and (self.plan is not None or self.throughput is not None and not most):
             raise InputError("cells must be named where throughput or plan is given, not auto: that is for a budget")
         given = [name for name in ONLY_NETWORK if getattr(self, name) is not None]
         if len(given) > 1 and not set(given) <= set(BUDGET):
             raise InputError(f"only one of throughput, multipliers and plan must be given, not {' and '.join(given)}")
+        if most and self.part is None:
+            raise InputError("a target must be given for the throughput max, which is the most that the target computes")
         if self.multipliers == 0:
             raise InputError("multipliers must be positive, not 0")
 

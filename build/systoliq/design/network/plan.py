@@ -180,6 +180,7 @@ def plan_for_budget(
     cells: str,
     pairs: bool = False,
     cycles: int = 0,
+    wide: bool = False,
     fits: Callable[[Plan], bool] = lambda plan: True,
     mhz: Callable[[Plan], float] = lambda plan: 1.0,
 ) -> Plan:
@@ -189,14 +190,15 @@ def plan_for_budget(
     to the next, if such a plan is within the budget, or one with more images a second. Where even the smallest plan
     lacks cells on iCE40, it takes the lookup tables that it needs.
 
-    Only plans that `fits` accepts are chosen, except for the smallest of all. No stage takes more than a pixel of a
-    window in a cycle.
+    Only plans that `fits` accepts are chosen, except for the smallest of all. Only if `wide`, stages may take several
+    pixels of a window in a cycle, for fewer cycles than with one.
 
     Raises InputError where even the smallest takes more multiplier cells.
     """
     nodes = stages_of(net)
-    slowest = max(min(stage.image_cycles for stage in _choices(node, cells)) for node in nodes)
-    times = sorted({stage.image_cycles for node in nodes for stage in _choices(node, cells)} | {slowest})
+    choices = [(*_choices(node, cells), *(_wide(node, cells) if wide else ())) for node in nodes]
+    slowest = max(min(stage.image_cycles for stage in each) for each in choices)
+    times = sorted({stage.image_cycles for each in choices for stage in each} | {slowest})
     times = [time for time in times if time >= slowest]
     times = times[max(sum(time <= cycles for time in times) - 1, 0) :]
 
