@@ -66,14 +66,13 @@ class NetworkOptions(Options):
 
     def check_plan(self) -> None:
         """Raise InputError for two options that decide the plan, and for a budget of no multipliers."""
-        most = self.throughput == math.inf
-        if self.cells == AUTO and (self.plan is not None or self.throughput is not None and not most):
+        if self.cells == AUTO and (self.plan is not None or self.throughput not in (None, math.inf)):
             raise InputError("cells must be named where throughput or plan is given, not auto: that is for a budget")
         given = [name for name in ONLY_NETWORK if getattr(self, name) is not None]
         if len(given) > 1 and not set(given) <= set(BUDGET):
             raise InputError(f"only one of throughput, multipliers and plan must be given, not {' and '.join(given)}")
-        if most and self.part is None:
-            raise InputError("a target must be given for the throughput max, which is the most that the target computes")
+        if self.throughput == math.inf and self.part is None:
+            raise InputError("a target must be given for the throughput max: the most that the target can compute")
         if self.multipliers == 0:
             raise InputError("multipliers must be positive, not 0")
 
