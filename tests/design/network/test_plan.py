@@ -234,12 +234,12 @@ def test_a_plan_that_fits_may_lie_beyond_one_that_does_not():
     quick = plan_for_budget(net(), 60, 0, cells=CELLS)
     seen = []
 
-    def fits(plan):
+    def mhz(plan):
         seen.append(plan.image_cycles)
-        return len(seen) == 3
+        return 100.0 if len(seen) == 3 else 0.0
 
-    third = plan_for_budget(net(), 60, 0, cells=CELLS, fits=fits)
+    third = plan_for_budget(net(), 60, 0, cells=CELLS, mhz=mhz)
     assert seen == sorted(seen)
     assert quick.image_cycles == seen[0] < seen[2] == third.image_cycles
-    smallest = plan_for_budget(net(), 60, 0, cells=CELLS, fits=lambda plan: False)
+    smallest = plan_for_budget(net(), 60, 0, cells=CELLS, mhz=lambda plan: 0.0)
     assert smallest.multipliers <= min(third.multipliers, quick.multipliers)

@@ -104,45 +104,32 @@ class NetworkDesign(Design):
             plan = plan_for_cycles(self.network, self._cycles(asked.throughput), cells=asked.cells)
             return within_cells(plan, self._part_dsp, cells=asked.cells) if self._part_dsp else plan
         dsp = asked.multipliers or self._part_dsp or _DSP
-        budget = functools.partial(
-            plan_for_budget,
-            self.network,
-            dsp,
-            luts=asked.luts or 0,
-            cells=asked.cells,
-            pairs=self._pairs,
-            mhz=self._mhz,
-        )
-        if asked.part is None:
-            return budget()
-        if asked.throughput == math.inf:
+        budget = functools.partial(plan_for_budget, self.network, dsp, cells=asked.cells, pairs=self._pairs)
+        within_part, in_budget = functools.partial(self._mhz, sites=_FILL), functools.partial(self._mhz, sites=math.inf)
+        if asked.throughput == math.inf and asked.part is not None:
             sites = round(_FILL * asked.part.capacity.get("lut_sites", 0))
-            return budget(luts=sites, wide=True, fits=self._has_room)
-        if asked.multipliers is not None or asked.luts is not None:
-            return budget(fits=lambda plan: self._has_room(plan, sites=math.inf))
-        return budget(cycles=self._cycles(enough_images(self.network, asked.line_baud)), fits=self._has_room)
+            return budget(sites, wide=True, mhz=within_part)
+        if asked.part is None or asked.multipliers is not None or asked.luts is not None:
+            return budget(asked.luts or 0, mhz=in_budget)
+        return budget(0, cycles=self._cycles(enough_images(self.network, asked.line_baud)), mhz=within_part)
 
     def _cycles(self, rate: float) -> int:
         """Return the cycles of an image at `rate` images a second."""
         return max(int(self._hardware.clock_mhz * 1e6 / rate), 1)
 
-    def _has_room(self, plan: Plan, sites: float = _FILL) -> bool:
-        """Return True if the part has memory blocks for `plan`, and no more than the share `sites` of its LUT sites are
-        taken, as far as there are estimates.
+    def _mhz(self, plan: Plan, sites: float) -> float:
+        """Return the expected clock of `plan`; the clock that was asked for if there is no model of it; 0 if the part
+        lacks memory blocks for `plan`, or if more than the share `sites` of its LUT sites are taken, as far as there
+        are estimates.
         """
-        part = self._hardware.part
-        found = self._estimated(plan, {}).values() if part else ()
-        if part is None or not found:
-            return True
-        capacity = part.capacity
-        if blocks_of(found, part) > capacity.get("ram", math.inf):
-            return False
-        return sum(each.lut_sites for each in found) <= sites * capacity.get("lut_sites", math.inf)
-
-    def _mhz(self, plan: Plan) -> float:
-        """Return the expected clock of `plan`; the clock that was asked for if there is no model of it."""
-        found = self._expected_clock(plan, self._estimated(plan, {}))
-        return self._hardware.clock_mhz if found is None else found.mhz
+        part, found = self._hardware.part, self._estimated(plan, {})
+        if part is not None and found:
+            taken = sum(each.lut_sites for each in found.values())
+            room = part.capacity.get("ram", math.inf), sites * part.capacity.get("lut_sites", math.inf)
+            if blocks_of(found.values(), part) > room[0] or taken > room[1]:
+                return 0.0
+        expected = self._expected_clock(plan, found)
+        return self._hardware.clock_mhz if expected is None else expected.mhz
 
     def _expected_clock(self, plan: Plan, estimates: Mapping[str, Estimate]) -> ExpectedClock | None:
         part = self._hardware.part

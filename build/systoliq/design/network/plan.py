@@ -181,7 +181,6 @@ def plan_for_budget(
     pairs: bool = False,
     cycles: int = 0,
     wide: bool = False,
-    fits: Callable[[Plan], bool] = lambda plan: True,
     mhz: Callable[[Plan], float] = lambda plan: 1.0,
 ) -> Plan:
     """Return the plan with the most images a second at the clock `mhz` of each plan, within `dsp` multiplier cells, and
@@ -190,7 +189,7 @@ def plan_for_budget(
     to the next, if such a plan is within the budget, or one with more images a second. Where even the smallest plan
     lacks cells on iCE40, it takes the lookup tables that it needs.
 
-    Only plans that `fits` accepts are chosen, except for the smallest of all. Only if `wide`, stages may take several
+    A plan whose clock is 0 is not chosen, unless it is the smallest of all. Only if `wide`, stages may take several
     pixels of a window in a cycle, for fewer cycles than with one.
 
     Raises InputError where even the smallest takes more multiplier cells.
@@ -218,7 +217,7 @@ def plan_for_budget(
         if best and times[index] > _MOST_CYCLES * best.image_cycles:
             break
         plan = within(index)
-        if plan and fits(plan) and (rate := mhz(plan) / plan.image_cycles) > most:
+        if plan and (rate := mhz(plan) / plan.image_cycles) > most:
             best, most = plan, rate
     return best or cast("Plan", within(len(times) - 1))
 
