@@ -63,7 +63,8 @@ def _run(tree: Path, tests: list[Path], said: Path, seconds: float, hangs: int) 
     for stream in (1, 2):
         os.dup2(file, stream)
     os.chdir(tree)
-    parts = [str(tree / part) for part in PARTS]
+    # The tree is first, for tests import `tests`, a name that other folders and installed packages have, too.
+    parts = [str(tree), *(str(tree / part) for part in PARTS)]
     others = [each for each in sys.path if Path(each).name not in PARTS]
     sys.path[:] = [*parts, *others]
     os.environ |= {

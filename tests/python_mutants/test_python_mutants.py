@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -54,18 +55,20 @@ def test_draws_are_those_of_the_seed():
     assert one == again != other
 
 
-def run_py(*arguments: str) -> str:
-    """What the program says, in a process that has not imported systoliq."""
+def run_py(*arguments: str, path: Path | None = None) -> str:
+    """What the program says, in a process that has not imported systoliq; modules are also looked for in ``path``."""
     command = [sys.executable, Path(__file__).with_name("run.py"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT).stdout
+    environment = {**os.environ, **({} if path is None else {"PYTHONPATH": str(path)})}
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment).stdout
 
 
-def test_known_mutants_are_killed_by_their_own_tests():
-    """Both of a line; the worktree stays as it is."""
+def test_known_mutants_are_killed_by_their_own_tests(tmp_path):
+    """Both of a line, whatever else is named ``tests``; the worktree stays as it is."""
+    (tmp_path / "tests").mkdir()
     path = ROOT / "golden/systoliq/golden/archive.py"
     source = path.read_text()
     line = source[: source.index("if len(infos) > ARCHIVE_ARRAYS:")].count("\n") + 1
-    said = run_py("--at", f"golden/systoliq/golden/archive.py:{line}").splitlines()
+    said = run_py("--at", f"golden/systoliq/golden/archive.py:{line}", path=tmp_path).splitlines()
     assert [each.partition(" golden/")[0] for each in said[:2]] == ["killed", "killed"]
     assert all("  by tests/golden/test_archive.py::" in each for each in said[:2])
     assert said[-1] == "| all | 2 | 2 |"
