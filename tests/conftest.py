@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from amaranth._unused import MustUse
 
 from systoliq.sim import verilator
 from systoliq.sim.tools import find, missing_text
 
-from .support import cpu_time, emissions, prepare, yosys
+from .support import bytecode, cpu_time, elaboration, emissions, prepare, stimuli, yosys
 
 if TYPE_CHECKING:
     from click.testing import Result
 
 ROOT = Path(__file__).resolve().parent.parent
+GARBAGE = (20_000, 20, 50)  # Python's 700, 10, 10 take a tenth of the time of tests, which keep few cycles
 LOOPS_MATTER = {"hw", "emitted", "prove", "test_emissions.py"}  # tests whose hardware is looked at for loops
 NEEDED = {"verilator": ("verilator", "c++", "libpython"), "icarus": ("icarus", "libpython")}
 
@@ -32,12 +32,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Measure the CPU time of each test; do not start Yosys anew for each conversion, nor emit a design twice."""
+    """Measure the CPU time of each test; do nothing twice that takes long and gives the same again."""
+    bytecode.keep()
+    gc.set_threshold(*GARBAGE)
     config.pluginmanager.register(cpu_time.CpuTime(config.getoption("cpu_limit")), "cpu_time")
     yosys.replace_process()
+    elaboration.speed_up()
     emissions.keep()
-    # A command that ends in an error leaves hardware that nobody elaborated, of which Amaranth warns at any time later.
-    MustUse._MustUse__silence = True
+    stimuli.keep()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -65,6 +67,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 def pytest_collection_finish() -> None:
     """Leave what collection loaded, 100 000 objects and more, out of every later search for garbage (see `call`)."""
+    emissions.begin()
     gc.collect()
     gc.freeze()
 

@@ -140,7 +140,21 @@ def test_hardware_that_a_test_replaces_is_elaborated(monkeypatch):
     assert not emissions.kept
     assert emit(5)[0] != text
     monkeypatch.undo()
-    assert emit(5)[::2] == (text, 1)
+    assert emit(5)[::2] == (text, 0)
+
+
+def test_a_block_of_replaced_hardware_goes_with_the_replacement():
+    """Of two patches that overlap, and of one that replaces something else."""
+    text, _, _ = emit(6)
+    one, other = pytest.MonkeyPatch(), pytest.MonkeyPatch()
+    one.setattr(Adder, "elaborate", lambda self, platform: Module())
+    assert emit(6)[0] != text
+    other.setattr(emissions, "SIZE", emissions.SIZE + 1)
+    assert emit(6)[0] != text
+    one.undo()
+    assert emit(6)[::2] == (text, 1)
+    other.undo()
+    assert emit(6)[::2] == (text, 0)
 
 
 def test_an_item_that_a_test_replaces_is_replaced_for_all_blocks(monkeypatch):

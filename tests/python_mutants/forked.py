@@ -67,6 +67,8 @@ def _run(tree: Path, tests: list[Path], said: Path, seconds: float, hangs: int) 
     parts = [str(tree), *(str(tree / part) for part in PARTS)]
     others = [each for each in sys.path if Path(each).name not in PARTS]
     sys.path[:] = [*parts, *others]
+    sys.pycache_prefix = None  # bytecode of a mutant may be of the size and age of another's: `campaign` deletes it
+    os.environ.pop("PYTHONPYCACHEPREFIX", None)
     os.environ |= {
         "PYTHONPATH": os.pathsep.join(parts),
         "XDG_CACHE_HOME": str(tree / "cache"),

@@ -1,8 +1,8 @@
 """Blocks kept for a process: a block that was emitted before is not elaborated again, in whatever design it stands.
 
-A kept block is found by its name and its `configuration`, as in an `Emission`. All blocks are forgotten when pytest's
-`MonkeyPatch` replaces an attribute or an item, and when it puts it back. Variables of the environment and the working
-directory change no block.
+A kept block is found by its name and its `configuration`, as in an `Emission`. While pytest's `MonkeyPatch` has an
+attribute or an item replaced, blocks are kept apart, until it replaces another one or puts them back: then the blocks
+of the code as it is are there again. Variables of the environment and the working directory change no block.
 
 Amaranth looks for combinational loops in each block that it converts, which takes a fifth of an emission. Tests of the
 hardware and of the record of emitted hardware look for them (see `look_for_loops`), and the others leave that out.
@@ -25,7 +25,7 @@ from amaranth.lib import wiring
 
 from systoliq.hw.hierarchy import Emission, Written, configuration, mark_used
 
-__all__ = ["forget", "keep", "look_for_loops"]
+__all__ = ["begin", "forget", "keep", "look_for_loops"]
 
 SIZE = 100_000_000  # characters of RTLIL in all
 
@@ -84,6 +84,8 @@ class Store:
 
 loops_matter = True
 kept = Store()
+without_patches = kept  # blocks of the code as it is
+replaced_by: dict[int, int] = {}  # by patch, by `id`: how much of its replacements is in place
 states: WeakKeyDictionary[Emission, State] = WeakKeyDictionary()
 convert = Emission._convert
 instance = Emission.instance
@@ -92,7 +94,9 @@ check_comb_cycles = Netlist.check_comb_cycles
 
 def forget() -> None:
     """Forget all blocks."""
-    kept.clear()
+    global kept
+    without_patches.clear()
+    kept = without_patches if not replaced_by else Store()
 
 
 def keep() -> None:
@@ -104,16 +108,27 @@ def keep() -> None:
         setattr(pytest.MonkeyPatch, name, forgetting(getattr(pytest.MonkeyPatch, name)))
 
 
+def begin() -> None:
+    """Let only patches of tests count; pytest's own stay for the whole session."""
+    replaced_by.clear()
+    forget()
+
+
 def forgetting(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The same method of `MonkeyPatch`; all blocks are forgotten if it replaces something or puts it back."""
+    """The same method of `MonkeyPatch`; other blocks are kept if it replaces something or puts it back."""
 
     @functools.wraps(method)
     def wrapped(patch: pytest.MonkeyPatch, *arguments: Any, **options: Any) -> Any:
+        global kept
         before = replaced(patch)
-        result = method(patch, *arguments, **options)
-        if replaced(patch) != before:
-            forget()
-        return result
+        try:
+            return method(patch, *arguments, **options)
+        finally:
+            if (now := replaced(patch)) != before:
+                replaced_by[id(patch)] = now
+                if not now:
+                    del replaced_by[id(patch)]
+                kept = Store() if replaced_by else without_patches
 
     return wrapped
 

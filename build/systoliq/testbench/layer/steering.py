@@ -208,13 +208,12 @@ def _meet(
     products = [[span * weights[each] for each in pair] + [np.zeros(1, np.int64)] * (2 - len(pair)) for pair in pairs]
     first, second = (np.add.outer(*each).ravel() for each in products)
     rest = goal - int(row @ weights) + int(row[at] @ weights[at])
-    order = np.argsort(second, kind="stable")
     tried = generator.permutation(first.size)[:_TRIED]
-    places = np.searchsorted(second[order], rest - first[tried])
-    hits = np.flatnonzero(second[order[np.minimum(places, second.size - 1)]] == rest - first[tried])
+    wanted = rest - first[tried]
+    hits = np.flatnonzero(np.isin(wanted, second))
     if not hits.size:
         return False
-    chosen = (int(tried[hits[0]]), int(order[places[hits[0]]]))
+    chosen = (int(tried[hits[0]]), int(np.argmax(second == wanted[hits[0]])))
     for pair, table, index in zip(pairs, products, chosen, strict=True):
         for each, position in zip(pair, np.unravel_index(index, [len(column) for column in table]), strict=False):
             row[each] = span[position]
@@ -226,13 +225,13 @@ def _approach(
     generator: np.random.Generator,
 ) -> bool:  # fmt: skip
     """Change an element of `row`, or two of them by 1 in opposite directions, so that `miss` becomes less."""
-    safe = np.where(weights == 0, 1, weights)
-    change = np.clip(np.rint(miss / safe).astype(np.int64), least - row, most - row)
-    change[weights == 0] = 0
+    wanted = np.rint(miss / np.where(weights == 0, np.inf, weights)).astype(np.int64)
+    change = np.minimum(np.maximum(wanted, least - row), most - row)
     left = np.abs(miss - change * weights)
     best = int(left.min(initial=abs(miss)))
     if best < abs(miss):
-        at = int(generator.choice(np.flatnonzero(left <= best + abs(miss) // 8)))
+        near = np.flatnonzero(left <= best + abs(miss) // 8)
+        at = int(near[generator.integers(len(near))])
         if left[at] < abs(miss):
             row[at] += change[at]
             return True
