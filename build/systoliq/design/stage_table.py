@@ -11,6 +11,7 @@ COUNTED = {
     "multipliers": ("multipliers", ""),
     "dsp": ("multiplier cells", "dsp"),
     "lut_sites": ("LUT sites, about", "lut_sites"),
+    "registers": ("registers, about", "ff"),
     "ram": ("memory blocks, about", "ram"),
 }
 """Figures of a stage that add up, by name: the head of the column, and the key of a part's capacity."""

@@ -132,6 +132,29 @@ def test_dense_layers_whose_columns_have_scales_of_their_own(tmp_path):
         check(estimate(node, Parallelism(cols=cols), "ecp5"), lut_sites, ram)
 
 
+# Registers of digits-cnn's stages in Yosys' netlist of `synth digits-cnn --target ecp5-25k`, then also with --luts 3000
+# --multipliers 10: node, cols, depth, cells, registers.
+REGISTERS = [
+    ("conv1", 1, 1, "", 449), ("conv2", 1, 1, "", 485), ("fc", 1, 1, "", 411),
+    ("conv1", 4, 1, "ecp5-lut", 883), ("conv2", 4, 2, "", 937), ("fc", 3, 1, "ecp5-lut", 788),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("measured", REGISTERS, ids=str)
+def test_registers(measured):
+    name, cols, depth, cells, registers = measured
+    node = {node.name: node for node in stages_of(digits_cnn()[0])}[name]
+    found = estimate(node, Parallelism(cols=cols, depth=depth, cells=cells), "ecp5").registers
+    assert abs(found - registers) <= max(LUT_ERROR * registers, FEW_SITES), found
+
+
+def test_registers_are_estimated_for_ecp5_alone():
+    (node, *_) = stages_of(mixed())
+    assert estimate(node, Parallelism(), "ecp5").registers > 100
+    assert estimate(node, Parallelism(), "ice40").registers == 0
+    assert "registers" not in estimate(node, Parallelism(), "ice40").as_json()
+
+
 # Node, cols, depth, cells, LUT sites, memory blocks. The forms of digits-cnn are drawn (seed 20) of those that the
 # constants were fitted to; their LUT sites were measured before columns shared memory blocks, and their blocks are
 # counted in the Verilog. Two of them were worse: conv1 with 4 x 9 in pairs, and conv2 with 1 x 12.
@@ -253,6 +276,8 @@ def test_digits_cnn(target):
     assert set(parts) == {stage["node"] for stage in design.stages} | {"edge"}
     for name, found in design.estimates.items():
         check(found, parts[name]["lut_sites"], parts[name]["ram"])
+        if found.registers:
+            assert abs(found.registers / parts[name]["ff"] - 1) <= 0.25, (found, parts[name]["ff"])
 
 
 def test_window_and_replay_buffers_are_those_that_are_built():

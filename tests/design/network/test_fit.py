@@ -11,7 +11,7 @@ import pytest
 
 from systoliq.design import NetworkOptions
 from systoliq.design.network import NetworkDesign
-from systoliq.design.network.estimate import LUT_ERROR, RAM_ERROR
+from systoliq.design.network.estimate import LUT_ERROR, RAM_ERROR, REGISTER_ERROR
 from systoliq.errors import InputError
 from systoliq.synth import open_target
 
@@ -54,6 +54,18 @@ def test_estimates_refuse_beyond_their_error(tmp_path):
         InputError, match="about .* LUT sites where there are 1, and about .* blocks where there are -9"
     ):
         design(having(lut_sites=1, ram=-9), luts=5)
+
+
+def test_registers_beyond_the_error_of_their_estimate(tmp_path):
+    made = design(multipliers=20)
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps(made.stages))
+    enough = int(sum(stage["registers"] for stage in made.stages) / (1 + REGISTER_ERROR)) + 1
+    design(having(ff=enough), plan=path)
+    with pytest.raises(InputError, match=rf"registers where there are {enough - 1}; take smaller cols or depth"):
+        design(having(ff=enough - 1), plan=path)
+    with pytest.raises(InputError, match=r"it needs about \d+ registers where there are 900; ask for fewer multi"):
+        design(having(ff=900), multipliers=20)
 
 
 def test_a_plan_of_ones_own(tmp_path):

@@ -34,7 +34,7 @@ from ..options import auto_cells
 from .clock import ExpectedClock, expected_clock
 from .ends import check_one_stream
 from .enough import enough_images
-from .estimate import Estimate, blocks_of, estimate
+from .estimate import REGISTER_ERROR, Estimate, blocks_of, estimate
 from .fit import check_fit
 from .image_cost import image_cost
 from .options import NetworkOptions
@@ -119,14 +119,18 @@ class NetworkDesign(Design):
 
     def _mhz(self, plan: Plan, sites: float) -> float:
         """Return the expected clock of `plan`; the clock that was asked for if there is no model of it; 0 if the part
-        lacks memory blocks for `plan`, or if more than the share `sites` of its LUT sites are taken, as far as there
-        are estimates.
+        lacks memory blocks or registers for `plan`, or if more than the share `sites` of its LUT sites are taken, as
+        far as there are estimates.
         """
         part, found = self._hardware.part, self._estimated(plan, {})
         if part is not None and found:
-            taken = sum(each.lut_sites for each in found.values())
-            room = part.capacity.get("ram", math.inf), sites * part.capacity.get("lut_sites", math.inf)
-            if blocks_of(found.values(), part) > room[0] or taken > room[1]:
+            room = {kind: part.capacity.get(kind, math.inf) for kind in ("ram", "lut_sites", "ff")}
+            registers = (1 + REGISTER_ERROR) * sum(each.registers for each in found.values())
+            if (
+                blocks_of(found.values(), part) > room["ram"]
+                or sum(each.lut_sites for each in found.values()) > sites * room["lut_sites"]
+                or registers > room["ff"]
+            ):
                 return 0.0
         expected = self._expected_clock(plan, found)
         return self._hardware.clock_mhz if expected is None else expected.mhz

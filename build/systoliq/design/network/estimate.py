@@ -1,9 +1,12 @@
-"""Estimates of a stage, LUT sites and memory blocks, before anything is built.
+"""Estimates of a stage, LUT sites, registers and memory blocks, before anything is built.
 
 Memory blocks follow from the memories that a stage has. LUT sites are the sum of its adders, of what brings sums to the
 lanes, of small memories and of requantizers, by their bits; what is left is a fit to what Yosys made of ResNet8, of a
 small network of every operator, of digits-cnn and of a network 64-32-16-10: within 25 % or 150 sites of each stage, and
 mostly within a few percent (tests/design/network).
+
+Registers of ECP5 follow from the same parts: products in lookup tables and their sums are pipelined. They are fitted to
+the netlists of DS-CNN, MobileNetV1 and the autoencoder of MLPerf Tiny, each within 8 % in all.
 """
 
 from __future__ import annotations
@@ -30,9 +33,10 @@ from ...synth.families.sizes import Sizes
 from ...synth.target import Target
 from .plan import lane_cells
 
-__all__ = ["LUT_ERROR", "RAM_ERROR", "Estimate", "blocks_of", "estimate", "saved_blocks"]
+__all__ = ["LUT_ERROR", "RAM_ERROR", "REGISTER_ERROR", "Estimate", "blocks_of", "estimate", "saved_blocks"]
 
 LUT_ERROR = 0.25  # of the LUT sites of a network, at the most
+REGISTER_ERROR = 0.08  # of the registers of a network, at the most
 RAM_ERROR = 1  # memory blocks of a stage, at the most
 
 
@@ -43,6 +47,7 @@ _OF_SERIAL_AVERAGE = 0.05  # the same of a serial one
 _FIFO = 90  # its flow control
 _PLAIN_ROW_SUMS = 250  # of the products of row sums in plain logic
 _STEPS = 100  # of a multiplication's estimate and threshold in a lane, beyond its product
+_CELL_REGISTERS = 12  # beside a product in a multiplier cell
 _REAL_SUM = 400  # of a lane that adds in float32, beyond the product of its estimate
 _PARTS = {
     "join": 30,  # of an operator element by element
@@ -56,21 +61,24 @@ _PARTS = {
     "softmax": 800,  # a sum in float32 and a division
 }
 """LUT sites of the parts that cost about the same in all families: see `Sizes.common`."""
+_ROWS = ("normalization", "softmax")
 
 
 @dataclass(frozen=True)
 class Estimate:
     """`lut_sites`, about; `ram`: memory blocks; `large`: the memory blocks of each memory that a large block of the
-    part may hold instead.
+    part may hold instead; `registers`, about, 0 for families for which they are not estimated.
     """
 
     lut_sites: int
     ram: int
     large: tuple[int, ...] = ()
+    registers: int = 0
 
     def as_json(self) -> dict[str, Any]:
-        """The figures by name, ready for JSON."""
-        return dataclasses.asdict(self) | {"large": list(self.large)}
+        """The figures that are estimated by name, ready for JSON."""
+        found = dataclasses.asdict(self) | {"large": list(self.large)}
+        return {name: value for name, value in found.items() if name != "registers" or value}
 
 
 def blocks_of(estimates: Iterable[Estimate], part: Target) -> int:
@@ -117,14 +125,26 @@ def estimate(
         )
     operator = operator_of(node)
     memories = list(operator.memories(parallelism, waiting, cells))
-    count = sum(_beside_blocks(memory, cells, sizes) for memory in memories)
-    count += sizes.common * _FIFO * sum(map(bool, waiting))
-    if products := operator.multipliers(parallelism):
-        count += products * _product_sites(operator, parallelism.cells or cells, sizes) + _sums(operator, parallelism)
+    products, product_cells = operator.multipliers(parallelism), parallelism.cells or cells
     prices = _prices(operator, sizes, operator.lane_pace(parallelism), lane)
-    count += sum(prices[part] * number for part, number in operator.parts(parallelism).items())
+    parts = {part: prices[part] * number for part, number in operator.parts(parallelism).items()}
+    sites = {
+        "memories": sum(_beside_blocks(memory, cells, sizes) for memory in memories),
+        "fifos": sizes.common * _FIFO * sum(map(bool, waiting)),
+        "products": products * _product_sites(operator, product_cells, sizes),
+        "sums": _sums(operator, parallelism) if products else 0,
+        "requantizers": sum(price for part, price in parts.items() if part.endswith("requantizer")),
+        "rows": sum(price for part, price in parts.items() if part in _ROWS),
+    }
+    sites["others"] = sum(parts.values()) - sites["requantizers"] - sites["rows"]
+    registers = sum(ratio * sites[name] for name, ratio in sizes.registers.items())
+    if sizes.registers and product_cells != LUT_CELLS:
+        registers += products * _CELL_REGISTERS
     return Estimate(
-        round(count), sum(_blocks(memory, cells, sizes) for memory in memories), tuple(_large(memories, cells, sizes))
+        lut_sites=round(sum(sites.values())),
+        ram=sum(_blocks(memory, cells, sizes) for memory in memories),
+        large=tuple(_large(memories, cells, sizes)),
+        registers=round(registers),
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from systoliq.hw.cells import PACKED_BITS
 
 from ...errors import TooLargeError
-from .estimate import LUT_ERROR, RAM_ERROR, Estimate, blocks_of
+from .estimate import LUT_ERROR, RAM_ERROR, REGISTER_ERROR, Estimate, blocks_of
 from .options import NetworkOptions
 from .plan import Plan
 
@@ -40,6 +40,9 @@ def _short(plan: Plan, estimates: Mapping[str, Estimate], part: Target, cells: s
     sites = sum(each.lut_sites for each in estimates.values())
     if sites / (1 + LUT_ERROR) > room.get("lut_sites", sites):
         yield "lut_sites", f"about {sites} LUT sites where there are {room['lut_sites']}"
+    registers = sum(each.registers for each in estimates.values())
+    if registers / (1 + REGISTER_ERROR) > room.get("ff", registers):
+        yield "ff", f"about {registers} registers where there are {room['ff']}"
     blocks = blocks_of(estimates.values(), part)
     if min(blocks / (1 + LUT_ERROR), blocks - RAM_ERROR * len(estimates)) > room.get("ram", blocks):
         yield "ram", f"about {blocks} memory blocks where there are {room['ram']}"

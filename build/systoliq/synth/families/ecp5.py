@@ -122,6 +122,7 @@ ECP5 = Family(
         constant_bit=1,
         written_bit=1.3,
         joined_bit=2.2,
+        registers={"products": 1, "sums": 2, "requantizers": 1.8, "rows": 0.75, "others": 1.3, "fifos": 1.2},
     ),
     netlists={"ecp5": "ecp5-85k"},
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 __all__ = ["LargeBlocks", "MemoryBlocks", "Sizes"]
 
@@ -102,6 +102,9 @@ class Sizes:
         unless these are plain logic.
     constant_bit, written_bit, joined_bit
         a bit of 16 constant words; of words that are written; and a bit that joins two memories of written words.
+    registers
+        registers for each LUT site of a stage's products, sums, requantizers, rows (Softmax, LayerNormalization), FIFOs
+        and others; empty if they are not estimated.
     """
 
     cells: tuple[str, ...]
@@ -127,3 +130,4 @@ class Sizes:
     constant_bit: float = 0
     written_bit: float = 0
     joined_bit: float = 0
+    registers: Mapping[str, float] = field(default_factory=dict)
