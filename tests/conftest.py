@@ -105,6 +105,7 @@ def call() -> Iterator[Callable[..., Result]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         gc.collect()
+    gc.freeze()  # what is left stays for other tests: the next search need not look at it again
 
 
 @pytest.fixture

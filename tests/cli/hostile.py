@@ -47,7 +47,8 @@ def fill(folder: Path) -> None:
     (folder / "single.npz").write_bytes((folder / "a.npy").read_bytes())
     with zipfile.ZipFile(folder / "zip.npz", "w") as archive:
         archive.writestr("readme.txt", "text")
-    with zipfile.ZipFile(folder / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive, archive.open("b.npy", "w") as file:
+    bomb = zipfile.ZipFile(folder / "bomb.npz", "w", zipfile.ZIP_DEFLATED, compresslevel=1)
+    with bomb, bomb.open("b.npy", "w") as file:
         for _ in range(257):
             file.write(bytes(1 << 20))
     write(folder / "model.onnx", QLINEAR)

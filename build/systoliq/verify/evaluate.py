@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,27 @@ from .widths import COMPARISONS, SHIFTS, function_of, width_of
 __all__ = ["Scope", "Value", "as_signed"]
 
 _ARITHMETIC = ("+", "-", "*", "&", "|", "^", "~^", "^~")
+_BITWISE = ("&", "|", "^")  # these make no bits beyond their operands
 
 
 _Driver = Assignment | tuple[str, str]  # or an instance and a port of it
+_LEAVES = (Name, Constant, Concat, Call, Signed)
+
+
+@dataclass(kw_only=True)
+class _Facts:
+    """What does not depend on values in a module: the drivers of its nets, widths and signs of its expressions."""
+
+    drivers: dict[str, list[tuple[int, int, _Driver, int, int]]] | None = None
+    widths: dict[Expression, int] = field(default_factory=dict)
+    signs: dict[Expression, bool] = field(default_factory=dict)
 
 
 class Scope:
-    """An instance of a module; `given` overrides the drivers of its nets."""
+    """An instance of a module; `given` overrides the drivers of its nets.
+
+    The scopes below it share the facts of each module, which must not change meanwhile.
+    """
 
     def __init__(
         self,
@@ -37,6 +52,7 @@ class Scope:
         given: Mapping[str, Value] | None = None,
         parent: Scope | None = None,
         instance: Instance | None = None,
+        facts: dict[str, _Facts] | None = None,
     ) -> None:
         if name not in modules:
             raise UnreadableError(f"there is no module {name}")
@@ -48,7 +64,12 @@ class Scope:
         self._instance = instance
         self._children: dict[str, Scope] = {}
         self._known: dict[object, Value] = {}
-        self._drivers = self._find_drivers()
+        self._all_facts: dict[str, _Facts] = {} if facts is None else facts
+        own = self._all_facts.setdefault(name, _Facts())
+        self._widths, self._signs = own.widths, own.signs
+        if own.drivers is None:
+            own.drivers = self._find_drivers()
+        self._drivers = own.drivers
 
     def child(self, name: str, given: Mapping[str, Value] | None = None) -> Scope:
         """The instance `name` within; a new scope if nets of it are given values."""
@@ -56,7 +77,7 @@ class Scope:
             raise UnreadableError(f"module {self.module.name} has no {name}")
         if given or name not in self._children:
             instance = self.module.instances[name]
-            scope = Scope(self.modules, instance.kind, given, self, instance)
+            scope = Scope(self.modules, instance.kind, given, self, instance, self._all_facts)
             if given:
                 return scope
             self._children[name] = scope
@@ -64,7 +85,7 @@ class Scope:
 
     def again(self, given: Mapping[str, Value]) -> Scope:
         """The same instance with other values given."""
-        return Scope(self.modules, self.module.name, given, self._parent, self._instance)
+        return Scope(self.modules, self.module.name, given, self._parent, self._instance, self._all_facts)
 
     def port(self, instance: str, port: str) -> Value:
         """The expression connected to an input of an instance within."""
@@ -103,7 +124,7 @@ class Scope:
             if self._parent is None or self._instance is None or name not in self._instance.ports:
                 raise UnreadableError(f"nothing is known about the input {name} of module {self.module.name}")
             parent_value = self._remember(name, lambda: self._parent_port(name, wire.width))
-            return sized((parent_value >> low) & mask, width)
+            return sized(part(parent_value, low, width, wire.width), width)
         return self.next(name, low, width)
 
     def next(self, name: str, low: int, width: int) -> Value:
@@ -183,9 +204,18 @@ class Scope:
     # Expressions.
 
     def _width(self, expression: Expression) -> int:
-        return width_of(self.module, expression)
+        width = self._widths.get(expression)
+        if width is None:
+            width = self._widths[expression] = width_of(self.module, expression)
+        return width
 
     def _signed(self, expression: Expression) -> bool:
+        signed = self._signs.get(expression)
+        if signed is None:
+            signed = self._signs[expression] = self._find_signed(expression)
+        return signed
+
+    def _find_signed(self, expression: Expression) -> bool:
         match expression:
             case Constant() | Signed():
                 return expression.signed
@@ -210,6 +240,10 @@ class Scope:
     def _in(self, expression: Expression, width: int, signed: bool) -> Value:
         """The value in a context of `width` bits, `signed` or not."""
         mask = (1 << width) - 1
+        if isinstance(expression, _LEAVES):
+            own = self._width(expression)
+            value = sized(self._leaf(expression), width)
+            return as_signed(value, own) & mask if signed and width > own else value
         match expression:
             case Unary(operator, operand) if operator in "~-+":
                 value = self._in(operand, width, signed)
@@ -231,16 +265,15 @@ class Scope:
             case Binary("||", left, right):
                 return bit(self.evaluate(left) != 0) | bit(self.evaluate(right) != 0)
             case Binary(operator, left, right):
-                return arithmetic(operator, self._in(left, width, signed), self._in(right, width, signed)) & mask
+                result = arithmetic(operator, self._in(left, width, signed), self._in(right, width, signed))
+                return result if operator in _BITWISE else result & mask
             case Ternary():
                 condition = self.evaluate(expression.condition)
                 if not isinstance(condition, np.ndarray):
                     return self._in(expression.yes if condition else expression.no, width, signed)
                 yes, no = self._in(expression.yes, width, signed), self._in(expression.no, width, signed)
                 return choose((condition != 0).astype(bool), yes, no, width)
-        own = self._width(expression)
-        value = sized(self._leaf(expression), width)
-        return as_signed(value, own) & mask if signed and width > own else value
+        raise self._not_followed()
 
     def _leaf(self, expression: Expression) -> Value:
         match expression:
@@ -253,14 +286,18 @@ class Scope:
             case Signed():
                 return self.evaluate(expression.operand)
             case Concat():
-                value: Value = 0
                 whole = self._width(expression)
-                for part in expression.parts:
-                    value = (value << self._width(part)) | sized(self.evaluate(part), whole)
+                first, *others = expression.parts
+                value = sized(self.evaluate(first), whole)
+                for each in others:
+                    value = (value << self._width(each)) | sized(self.evaluate(each), whole)
                 return value
             case Call():
                 return self._call(expression)
-        raise UnreadableError(f"module {self.module.name} has an expression that cannot be followed")
+        raise self._not_followed()
+
+    def _not_followed(self) -> UnreadableError:
+        return UnreadableError(f"module {self.module.name} has an expression that cannot be followed")
 
     def _name(self, expression: Name) -> Value:
         wire = self.module.wires[expression.name]

@@ -9,6 +9,7 @@ constraints, which shortest paths solve, or prove to have no solution (Bellman 1
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,12 +38,8 @@ class SumTables:
         """Return the tables with the smallest shift that give `results` [a, b] of `output` for all pairs; None if no
         shift up to `MOST_SHIFT` does.
         """
-        y = np.asarray(results, np.int64)
-        for shift in range(MOST_SHIFT + 1):
-            found = _solve(*_bounds(y, shift, output))
-            if found is not None:
-                return cls(a=tuple(map(int, found[0])), b=tuple(map(int, found[1])), shift=shift, output=output)
-        return None
+        y = np.ascontiguousarray(results)
+        return _tables(y.tobytes(), y.dtype.str, y.shape, output)
 
     def apply(self, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The results for operands counted from 0, of one shape."""
@@ -52,6 +49,17 @@ class SumTables:
         rounded = total + half - (1 - odd) * (half > 0) >> self.shift
         clipped: npt.NDArray[Any] = np.clip(rounded, self.output.min, self.output.max).astype(self.output.dtype)
         return clipped
+
+
+@functools.lru_cache(64)  # a network is planned more than once, and each search takes half a second
+def _tables(content: bytes, dtype: str, shape: tuple[int, ...], output: IntFormat) -> SumTables | None:
+    """The tables that give the results in `content`."""
+    y = np.frombuffer(content, dtype).reshape(shape).astype(np.int64)
+    for shift in range(MOST_SHIFT + 1):
+        found = _solve(*_bounds(y, shift, output))
+        if found is not None:
+            return SumTables(a=tuple(map(int, found[0])), b=tuple(map(int, found[1])), shift=shift, output=output)
+    return None
 
 
 def _bounds(y: npt.NDArray[np.int64], shift: int, output: IntFormat) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
