@@ -32,7 +32,7 @@ _LEAVES = (Name, Constant, Concat, Call, Signed)
 
 @dataclass(kw_only=True)
 class _Facts:
-    """What does not depend on values in a module: the drivers of its nets, widths and signs of its expressions."""
+    """Facts of a module that do not depend on values: drivers of its nets, widths and signs of its expressions."""
 
     drivers: dict[str, list[tuple[int, int, _Driver, int, int]]] | None = None
     widths: dict[Expression, int] = field(default_factory=dict)
