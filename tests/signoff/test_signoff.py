@@ -179,3 +179,11 @@ def test_a_changed_result_fails_verification_and_every_run(package, tmp_path):
     rows = list(sign_off(files.directory, seconds=600, detail=lambda text: None))
     failed = {row.item for row in rows if row.result == FAILED}
     assert {"DESIGN_VERIFIED", "SIM_ALL_TESTS_PASSING", "X_PROP_ANALYSIS_COMPLETED", "SIM_CODE_COVERAGE"} <= failed
+
+
+def test_events_that_cannot_occur_count_if_they_occur():
+    names = ("s_axi_ctrl_aw_back_to_back", "s_axi_ctrl_r_back_to_back", "s_axis_a_back_to_back")
+    data = "".join(point("user", "events", 1, name, hits) for name, hits in zip(names, (0, 2, 0), strict=True))
+    found = read_coverage(data.encode(), {"user": ("d.v",)}, verified=False)["user"]
+    assert (found.points, list(found.missed)) == (2, ["events, line 1: s_axis_a_back_to_back"])
+    assert list(found.excluded.values()) == [1]

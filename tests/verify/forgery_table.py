@@ -16,7 +16,7 @@ from . import test_moves, test_networks, test_order, test_rows
 __all__ = ["PAGE", "table"]
 
 PAGE = Path(__file__).parents[2] / "docs" / "measurements" / "forgeries.md"
-_FOR_EVER = "the same order for ever at full rate"
+_FOR_EVER = "order of elements for ever at full rate"
 
 
 def rows() -> Iterator[tuple[str, str, str, bool]]:

@@ -85,11 +85,11 @@ NAMED = {
     "a beat that is lost after many cycles": (
         [(rf"{SKID}()  assign i__ready", COUNTER.format("20'h00001")),
          (rf"{SKID}assign _14 = rst \? 1'h0 : (_4);", "_4 & ~(hidden == 20'h51234)")],
-        "the same order for ever at full rate", ".hidden"),
+        "order of elements for ever at full rate", ".hidden"),
     "a beat that is lost after many stalls": (
         [(rf"{SKID}()  assign i__ready", COUNTER.format("(o__valid & ~o__ready)")),
          (rf"{SKID}assign _14 = rst \? 1'h0 : (_4);", "_4 & ~(hidden == 20'h51234)")],
-        "the same for every schedule of valid and ready", ""),
+        "order and results for every schedule of valid and ready", ""),
     "a beat that is lost after many resets": (
         [(rf"{SKID}()  assign i__ready", COUNTER.format("rst")),
          (rf"{SKID}assign _14 = rst \? 1'h0 : (_4);", "_4 & ~(hidden == 20'h51234)")],

@@ -22,6 +22,7 @@ from ..verify import (
     verify_package,
     without_regeneration,
 )
+from ..verify.boundary import counted
 from .options import PATH
 from .shell import debug_option
 
@@ -139,15 +140,16 @@ def _facts(
 
 def _summary(report: Report, verdict: str) -> str:
     """The overall `verdict`, with the number of checks and the requantizers."""
-    parts = f"in {report.columns} columns, {report.steps} steps, {report.points} accumulators tried"
+    tried = ((report.columns, "column"), (report.steps, "step"), (report.points, "accumulator"))
+    parts = f"in {', '.join(counted(*each) for each in tried)} tried"
     low, high = report.accumulators
     if report.stages:
         verified, count = sum(not stage.tested for stage in report.stages), len(report.stages)
         if not verified:
-            return f"tested, not certified: {report.name}: all {count} stages"
-        which = f"all {count}" if verified == count else f"{verified} of {count}"
+            return f"tested, not certified: {report.name}: all {counted(count, 'stage')}"
+        which = f"{'all' if verified == count else f'{verified} of'} {counted(count, 'stage')}"
         in_part = sum(bool(stage.open) for stage in report.stages)
-        text = f"{verdict}: {report.name}: {which} stages" + (f", {in_part} of them in part" if in_part else "")
+        text = f"{verdict}: {report.name}: {which}" + (f", {in_part} of them in part" if in_part else "")
         if not report.columns:
             return text
         text += f"; {report.formula} {parts}"

@@ -38,6 +38,7 @@ _DECLARATIONS = """\
   integer at;
   reg answered = 1'b0;  // an answer was offered and not taken: to a write, to a read
   reg read_held = 1'b0;
+  integer answers_wait = 0;  // cycles in which no answer is taken
   reg [1:0] answer = 2'd0;
   reg [33:0] tale = 34'd0;"""
 
@@ -64,8 +65,9 @@ _CHANNELS = """\
 
       // Address and data of a write come in any order, those of the next write or read as soon as these are taken.
 <<offers>>
-      s_axi_ctrl_bready <= !receiver_stalls || random[23];
-      s_axi_ctrl_rready <= !receiver_stalls || random[29];"""
+      if (answers_wait != 0) answers_wait <= answers_wait - 1;
+      s_axi_ctrl_bready <= (!receiver_stalls || random[23]) && answers_wait == 0;
+      s_axi_ctrl_rready <= (!receiver_stalls || random[29]) && answers_wait == 0;"""
 
 _OFFER = """\
       at = <<channel>>_step > step ? <<channel>>_step : step;

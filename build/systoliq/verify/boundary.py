@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 __all__ = [
-    "BASES", "DERIVED", "EVALUATED", "OPEN", "REGENERATED", "TESTED", "Ground", "boundary_lines", "of_layer",
+    "BASES", "DERIVED", "EVALUATED", "OPEN", "REGENERATED", "TESTED", "Ground", "boundary_lines", "counted", "of_layer",
     "of_network", "without_regeneration",
 ]  # fmt: skip
 
@@ -95,6 +95,11 @@ def _of_columns(*, complete: int, columns: int) -> list[Ground]:
             )
         )
     return found
+
+
+def counted(count: int, thing: str) -> str:
+    """A number of things in words, such as "1 stage"."""
+    return f"{count} {thing}{'' if count == 1 else 'es' if thing.endswith('x') else 's'}"
 
 
 _LEFT_OUT = "regeneration was left out"

@@ -110,7 +110,6 @@ ADDERS = {
 _ROM = "DP16KD"
 _ADDRESS_BITS = 14
 _FIRST = {"1": 0, "2": 1, "4": 2, "9": 3, "18": 4}  # bit of an address that counts words, by their width
-_EMPTY = dict.fromkeys(CELLS[_ROM].contents, "0")  # what a cell holds where the Verilog says nothing (FPGA-TN-02204)
 
 
 def shown_by(instance: Instance) -> list[Shown]:
@@ -251,8 +250,7 @@ def _values(instance: Instance, operands: Mapping[str, Any]) -> dict[str, Any]:
         tied = instance.ports.get(name)
         return tied.value if isinstance(tied, Constant) and tied.value is not None else np.zeros(count, object)
 
-    contents = _EMPTY if instance.kind == _ROM else {}
-    return CELLS[instance.kind].values(instance.kind, contents | dict(instance.parameters), pin)
+    return CELLS[instance.kind].values(instance.kind, instance.parameters, pin)
 
 
 def _connected(instance: Instance, port: str) -> Expression:

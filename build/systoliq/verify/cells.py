@@ -6,11 +6,13 @@ memory; a cell in any other mode raises `UnreadableError`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .expression import UnreadableError
 
@@ -110,16 +112,14 @@ def _dp16kd(pins: Pins, parameters: Mapping[str, str]) -> Value:
     """DOA and DOB = the words at ADA and ADB (Lattice TN1264, now FPGA-TN-02204).
 
     A bit's address is its word's address times the width, in bytes of 8 bits, or of 9 if the width is 9 or 18.
-    INITVAL_n holds bytes 32 n to 32 n + 31, a pair of them in every 20 bits.
+    INITVAL_n holds bytes 32 n to 32 n + 31, a pair of them in every 20 bits; they are 0 where there is none.
     """
     width = int(parameters["DATA_WIDTH_B"])
     low = {1: 0, 2: 1, 4: 2, 9: 3, 18: 4}[width]
 
     def byte(number: int) -> int:
-        name = f"INITVAL_{number >> 5:02X}"
-        if name not in parameters:
-            raise UnreadableError(f"a DP16KD is read where it has no {name}")
-        return int(parameters[name]) >> (number >> 1 & 15) * 20 + (number & 1) * 9 & 0x1FF
+        contents = int(parameters.get(f"INITVAL_{number >> 5:02X}", "0"))
+        return contents >> (number >> 1 & 15) * 20 + (number & 1) * 9 & 0x1FF
 
     def word(at: int) -> int:
         pair = byte(at >> 3) | (byte(at >> 3 | 1) << 9 if width == 18 else 0)
@@ -136,6 +136,17 @@ def _dp16kd(pins: Pins, parameters: Mapping[str, str]) -> Value:
     return shown("A") | shown("B") << _WIDEST
 
 
+@functools.cache
+def _of_carry(init: int) -> npt.NDArray[np.int64]:
+    """The sum, and twice the carry out, of a table with the contents `init`: at each of its inputs, with the carry."""
+    found = []
+    for enters in (0, 1):
+        for at in range(16):
+            half = init >> at & 1
+            found.append((half ^ enters) | (enters if half else init >> (at & 3) & 1) << 1)
+    return np.array(found, dtype=np.int64)
+
+
 def _ccu2c(pins: Pins, parameters: Mapping[str, str]) -> Value:
     """S0, S1 and COUT: two lookup tables of four inputs and a carry past both (Yosys' simulation model, INJECT "NO").
 
@@ -145,14 +156,9 @@ def _ccu2c(pins: Pins, parameters: Mapping[str, str]) -> Value:
 
     def of(table: int, carry: Value) -> Value:
         """The sum, and twice the carry out."""
-        init = int(parameters[f"INIT{table}"])
-        found = []
-        for enters in (0, 1):
-            for at in range(16):
-                half = init >> at & 1
-                found.append((half ^ enters) | (enters if half else init >> (at & 3) & 1) << 1)
+        found = _of_carry(int(parameters[f"INIT{table}"]))
         at = sum(pins(f"{pin}{table}") << place for place, pin in enumerate("ABCD")) + (carry << 4)
-        return np.array(found)[at.astype(np.intp)] if isinstance(at, np.ndarray) else found[at]
+        return found[at.astype(np.intp)] if isinstance(at, np.ndarray) else int(found[at])
 
     low = of(0, pins("CIN"))
     high = of(1, low >> 1)

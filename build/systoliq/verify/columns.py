@@ -8,7 +8,7 @@ Verilog equals the integer form between the steps, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,7 +17,7 @@ import numpy as np
 from .float32 import Format, float32_output, integer_output, steps_digest, steps_of
 from .lanes import Column, Lanes
 
-__all__ = ["ColumnProof", "first_unlike", "prove_column"]
+__all__ = ["ColumnProof", "Tried", "first_unlike", "prove_column"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,27 +35,32 @@ class ColumnProof:
     unlike_form: int | None  # an accumulator at which the Verilog is not the integer form
 
 
-def prove_column(
-    hardware: Lanes,
-    n: int,
-    constants: Column,
-    rounding: str,
-    scale: Fraction,
-    output: Format,
-    lo: int,
-    hi: int,
-) -> ColumnProof:
-    """Compare column `n` of the Verilog with the float32 formula at `scale` over lo..hi, on both sides of each step."""
-    zero_point = constants.zero_point
-    steps = steps_of(scale, zero_point, output, lo, hi)
-    points = sorted({lo, hi, *(acc for start, _ in steps[1:] for acc in (start - 1, start))})
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """The `steps` of a column by the float32 formula at `scale`, and the accumulators on both sides of each."""
+
+    scale: Fraction
+    steps: list[tuple[int, int]]
+    points: list[int]
+
+    @classmethod
+    def of(cls, scale: Fraction, zero_point: int, output: Format, lo: int, hi: int) -> Tried:
+        """Those over lo..hi."""
+        steps = steps_of(scale, zero_point, output, lo, hi)
+        points = sorted({lo, hi, *(acc for start, _ in steps[1:] for acc in (start - 1, start))})
+        return cls(scale=scale, steps=steps, points=points)
+
+
+def prove_column(tried: Tried, answers: Sequence[int], constants: Column, rounding: str, output: Format) -> ColumnProof:
+    """Compare the Verilog's `answers` for the points of a column with the float32 formula."""
+    zero_point, scale, steps, points = constants.zero_point, tried.scale, tried.steps, tried.points
+    lo, hi = points[0], points[-1]
 
     def form(acc: int) -> int:
         return integer_output(
             acc, rounding, constants.multiplier, constants.shift, constants.offset, zero_point, output
         )
 
-    answers = hardware.respond(n, points)
     wanted = [float32_output(acc, scale, zero_point, output) for acc in points]
     formed = [form(acc) for acc in points]
     unlike = next((acc for acc, y, x in zip(points, answers, formed, strict=True) if y != x), None)

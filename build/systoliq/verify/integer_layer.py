@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from .canonical import canonical_layer, is_noncanonical
-from .columns import ColumnProof, first_unlike, prove_column
+from .columns import ColumnProof, Tried, first_unlike, prove_column
 from .depthwise import Depthwise
 from .float32 import ROUNDINGS, Format
 from .hardware import Hardware, UnreadableError
@@ -73,7 +73,7 @@ class IntegerLayer:
         self.reasons += limited(self._compare_constants(), "constants")
         ranges = [self._range(n) for n in range(self.n)]
         least, most = min(lo for lo, _ in ranges), max(hi for _, hi in ranges)
-        columns, proofs = [], []
+        columns, proofs, tried = [], [], []
         for n, (low, high) in enumerate(ranges):
             progress(f"column {n + 1} of {self.n}")
             lo, hi = (low, high) if _INT32[0] <= low and high <= _INT32[1] else _INT32
@@ -81,7 +81,10 @@ class IntegerLayer:
                 self.reasons.append(
                     f"{self.verilog}: column {n} has a noncanonical scale, and its sums have no opposites in int32"
                 )
-            proof, column = self._column(n, lo, hi)
+            tried.append(Tried.of(Fraction(self.layer.scales[n]), self.columns[n].zero_point, self.y, lo, hi))
+        progress(f"requantizers of {self.n} columns")
+        for n, answers in enumerate(self.hardware.respond_all([each.points for each in tried])):
+            proof, column = self._column(n, tried[n], answers)
             proofs.append(proof)
             columns.append(column)
         hardware, claimed = self.hardware, self.claimed
@@ -215,21 +218,20 @@ class IntegerLayer:
                 if found != wanted:
                     yield (f"{self.verilog}: column {n} has the {field} {found}, {self.source} has {wanted}")
 
-    def _column(self, n: int, lo: int, hi: int) -> tuple[ColumnProof, dict[str, Any]]:
+    def _column(self, n: int, tried: Tried, answers: list[int]) -> tuple[ColumnProof, dict[str, Any]]:
         constants: Column = self.columns[n]
-        scale = Fraction(self.layer.scales[n])
         rounding = self.claimed["requantizer"]["rounding"]
-        proof = prove_column(self.hardware, n, constants, rounding, scale, self.y, lo, hi)
+        proof = prove_column(tried, answers, constants, rounding, self.y)
         if proof.unlike_form is not None:
             self.reasons.append(self._unlike_form(n, proof.unlike_form))
         column: dict[str, Any] = {
             "bias": constants.bias,
             "residual": constants.residual,
-            "scale": float(scale).hex(),
+            "scale": float(tried.scale).hex(),
             "multiplier": constants.multiplier,
             "shift": constants.shift,
             "offset": constants.offset,
-            "accumulators": [lo, hi],
+            "accumulators": [proof.lo, proof.hi],
             "steps": proof.steps,
             "digest": proof.digest,
             "verdict": "differs" if proof.differences else "exact",

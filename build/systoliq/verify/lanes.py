@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +12,13 @@ import numpy.typing as npt
 
 from .evaluate import Scope, Value, as_signed
 from .expression import UnreadableError
-from .serial import is_serial, with_product
+from .serial import is_serial, with_products
 
 __all__ = ["Column", "Float8Column", "Lanes"]
 
 _CARRIES = "CCU2C"
 _EFFORT_OF_CARRIES = 10
+_COLUMNS_AT_ONCE = 64  # of a serial multiplier
 _AT_ONCE = 1 << 15  # accumulators, whose values stay in the processor's cache
 
 
@@ -116,9 +117,18 @@ class Lanes(ABC):
 
     def respond(self, n: int, accumulators: Sequence[int]) -> list[int]:
         """Results of the Verilog's requantizer, with the tables of column `n`, for these accumulators."""
+        (answers,) = self._answers({n: self._given(accumulators)})
+        return [int(y) for y in answers]
+
+    def respond_all(self, accumulators: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+        """The same for all columns, from the first one; serial multipliers take those of several columns at once."""
+        for first in range(0, len(accumulators), _COLUMNS_AT_ONCE):
+            some = enumerate(accumulators[first : first + _COLUMNS_AT_ONCE], first)
+            yield from ([int(y) for y in each] for each in self._answers({n: self._given(given) for n, given in some}))
+
+    def _given(self, accumulators: Sequence[int]) -> npt.NDArray[Any]:
         mask = (1 << self.sum_bits) - 1
-        given = np.array([acc & mask for acc in accumulators], dtype=object)
-        return [int(y) for y in self._answers(n, given)]
+        return np.array([acc & mask for acc in accumulators], dtype=object)
 
     @property
     def effort(self) -> int:
@@ -142,15 +152,21 @@ class Lanes(ABC):
         mask = (1 << self.sum_bits) - 1
         for start in range(lo, hi + 1, _AT_ONCE):
             given = np.arange(start, min(start + _AT_ONCE, hi + 1), dtype=np.int64) & mask
-            yield self._answers(n, given)
+            yield from self._answers({n: given})
 
-    def _answers(self, n: int, given: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        requantizer = self.lane(n, sums=0, row_sum=0).child("requantizer", {"acc": given})
-        if is_serial(requantizer):
-            requantizer = with_product(requantizer)
-        bits = requantizer.module.wires["y"].width
-        answer = requantizer.value("y")
-        return np.broadcast_to(np.asarray(as_signed(answer, bits) if self.y_signed else answer), given.shape)
+    def _answers(self, given: Mapping[int, npt.NDArray[Any]]) -> Iterator[npt.NDArray[Any]]:
+        """Results for the accumulators of each column."""
+        requantizers = [
+            self.lane(n, sums=0, row_sum=0).child("requantizer", {"acc": accumulators})
+            for n, accumulators in given.items()
+        ]
+        if is_serial(requantizers[0]):
+            requantizers = with_products(requantizers)
+        for requantizer, accumulators in zip(requantizers, given.values(), strict=True):
+            bits = requantizer.module.wires["y"].width
+            answer = requantizer.value("y")
+            signed = as_signed(answer, bits) if self.y_signed else answer
+            yield np.broadcast_to(np.asarray(signed), accumulators.shape)
 
     def check_outputs(self) -> None:
         """Raise UnreadableError unless lane l of a beat is its output l."""

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from .boundary import DERIVED, EVALUATED, TESTED, Ground
+from .boundary import DERIVED, EVALUATED, TESTED, Ground, counted
 from .composition import Composition, compose
 from .dataflow import Flow, data_flow
 from .images import IMAGES, RESETS, Images, UnevaluatedError, evaluate_images
@@ -33,12 +33,13 @@ _WINDOWS = "windows, padding, strides and dilations"
 _PLACES = "order of elements on every stream between stages, through gearboxes, forks, FIFOs and joins"
 _SUMS = "widths of the adders of arrays: sums at their ends and beyond powers of two, partial sums at their ends"
 _ORDER = "sums of the arrays, groups, order of results, addresses of weights in time and repeated pixels at full rate"
-_FOR_EVER = "the same order for ever at full rate"
-_STALLS = "the same for every schedule of valid and ready, and depths of FIFOs that suffice for each"
+_FOR_EVER = "order of elements for ever at full rate"
+_STALLS = "order and results for every schedule of valid and ready, and depths of FIFOs that suffice for each"
 _ONE_RESET = "every instance with a reset has rst itself as its reset"
 _JOINED = "each stream between stages joins one block to one other, its valid, ready and payload as they are"
-_ERROR = "error is 1 from two cycles after a tlast that does not end an image until reset, and else 0"
+_ERROR = "error is 1 from two cycles after a tlast that does not end an image until a reset, and 0 otherwise"
 _RESET = "reset from every state and in every phase"
+_SCHEDULES = "a random schedule of valid and ready, and with a receiver that waits until all is full"
 _MOST_BEATS = 100_000  # of an image, in each of which a tlast is tried
 _MOST_NAMES = 4  # of parts of the state in a line
 _KIND = re.compile(r"^s\d+_\w+?_(depthwise_)?(?=requantizer|round_near_tie|maximum|lane|tables?$)|_\d+_of_\w+$")
@@ -153,8 +154,9 @@ class Order:
             passed, of = (sum(counts) for counts in zip(*found.right.values(), strict=True))
             detail = f"{passed} of {of} steered sums in {', '.join(found.right)}" + _taken(found.assumed)
             yield Ground(result=_SUMS, basis=EVALUATED, detail=detail)
-        for node, reason in found.unevaluated.items():
-            yield Ground(result=f"{_SUMS} of {node}", basis=TESTED, detail=f"not evaluated: {reason}")
+        for reason in dict.fromkeys(found.unevaluated.values()):
+            nodes = ", ".join(node for node, why in found.unevaluated.items() if why == reason)
+            yield Ground(result=f"{_SUMS}, in {nodes}", basis=TESTED, detail=f"not evaluated: {reason}")
 
     def _images(self, reasons: list[str]) -> Iterator[Ground]:
         """Evaluate random images, and yield the results."""
@@ -181,9 +183,9 @@ class Order:
         reasons += limited(f"{self.name}.v: {fault}" for fault in found.faults)
         if found.right:
             count = len(found.right) + len(found.unevaluated)
-            of = f"all {count}" if not found.unevaluated else f"{len(found.right)} of {count}"
+            of = f"{len(found.right)} of {counted(count, 'window buffer')}"
             detail = "a random image through each" + _taken(found.assumed)
-            result = f"{_WINDOWS} of {of} window buffers at full rate"
+            result = f"{_WINDOWS} of {of} at full rate"
             yield Ground(result=result, basis=EVALUATED, detail=detail)
         for node, reason in found.unevaluated.items():
             yield Ground(result=f"windows of {node}", basis=TESTED, detail=f"not evaluated: {reason}")
@@ -192,11 +194,11 @@ class Order:
 def _composed(found: Composition) -> Iterator[Ground]:
     """The results of the composition, and those that it leaves open."""
     if not found.faults:
-        yield Ground(result=_ONE_RESET, basis=DERIVED, detail=f"{found.instances} instances")
+        yield Ground(result=_ONE_RESET, basis=DERIVED, detail=counted(found.instances, "instance"))
     yield Ground(result=_JOINED, basis=DERIVED)
-    blocks = ", ".join(f"{count} {block}{'s' * (count > 1)}" for block, count in sorted(found.proven.items()))
+    blocks = ", ".join(counted(count, block) for block, count in sorted(found.proven.items()))
     proven = f"systoliq prove proves, at small sizes, the kinds of {blocks}" if blocks else "no block has a proof"
-    others = f"; {found.others} other instances that carry streams have no proof" if found.others else ""
+    others = f"; without a proof: {counted(found.others, 'other instance')} with streams" if found.others else ""
     yield Ground(result=_STALLS, basis=TESTED, detail=proven + others)
     yield Ground(result=_RESET, basis=TESTED, detail=proven + others)
 
@@ -208,15 +210,15 @@ def _taken(assumed: set[str]) -> str:
 
 def _followed(found: Places) -> Iterator[Ground]:
     """The results of tagged images."""
-    also = [f"{_WINDOWS} of {found.windows} window buffers"] if found.windows else []
-    also += [f"{found.moves} moves"] if found.moves else []
-    detail = f"every element tagged, {found.images} images, {found.cycles} cycles{_taken(found.assumed)}"
+    also = [f"{_WINDOWS} of {counted(found.windows, 'window buffer')}"] if found.windows else []
+    also += [counted(found.moves, "move")] if found.moves else []
+    detail = f"every element tagged, {counted(found.images, 'image')}, {found.cycles} cycles{_taken(found.assumed)}"
     result = "; ".join([_PLACES, *also])
     yield Ground(result=f"{result}: for all data at full rate", basis=EVALUATED, detail=detail)
     for what, reason in found.unread.items():
         yield Ground(result=what, basis=TESTED, detail=f"not evaluated: {reason}")
     if found.period is not None:
-        often = f"control and the places of data repeat after {found.period} image{'s' if found.period > 1 else ''}"
+        often = f"control and the places of data repeat after {counted(found.period, 'image')}"
         yield Ground(result=_FOR_EVER, basis=EVALUATED, detail=often)
     else:
         detail = f"the state was not seen to repeat in {found.cycles} cycles"
@@ -225,8 +227,7 @@ def _followed(found: Places) -> Iterator[Ground]:
             detail += f": {', '.join(names[:_MOST_NAMES])}{' and more' * (len(names) > _MOST_NAMES)}"
         yield Ground(result=_FOR_EVER, basis=TESTED, detail=detail)
     if found.is_stalled:
-        schedules = "a random schedule of valid and ready, and with a receiver that waits until all is full"
-        yield Ground(result=f"the same order for all data with {schedules}", basis=EVALUATED)
+        yield Ground(result=f"order of elements for all data with {_SCHEDULES}", basis=EVALUATED)
 
 
 def _shown(found: Images) -> Iterator[Ground]:
@@ -234,5 +235,4 @@ def _shown(found: Images) -> Iterator[Ground]:
     detail = f"all results of all stages for {IMAGES} random images, {found.cycles} cycles{_taken(found.assumed)}"
     yield Ground(result=_ORDER, basis=EVALUATED, detail=detail)
     yield Ground(result=f"reset from {RESETS} arbitrary states, then an image", basis=EVALUATED)
-    schedules = f"a random schedule of valid and ready for {IMAGES} images, and a receiver that waits until all is full"
-    yield Ground(result=schedules, basis=EVALUATED)
+    yield Ground(result=f"all results with {_SCHEDULES}", basis=EVALUATED, detail=f"{IMAGES} random images")

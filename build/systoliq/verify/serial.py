@@ -8,15 +8,18 @@ that cycle is part of the order of results.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .evaluate import Scope, Value, as_signed
 from .expression import UnreadableError
 from .modules import Module
+from .operators import sized
 
-__all__ = ["is_serial", "with_product"]
+__all__ = ["is_serial", "with_products"]
 
 _MOST_CYCLES = 64
 _PROBES = 60  # random operands, beside the ends
@@ -28,14 +31,26 @@ def is_serial(requantizer: Scope) -> bool:
     return _multiplier_of(requantizer) is not None
 
 
-def with_product(requantizer: Scope) -> Scope:
-    """Return `requantizer`, which is serial, with the product that its multiplier makes of its operands."""
-    name = _multiplier_of(requantizer)
-    assert name is not None  # noqa: S101 - it is serial
-    multiplier = _Serial(requantizer.modules, requantizer.module.instances[name].kind)
-    a, b = (requantizer.port(name, port) for port in "ab")
-    product = multiplier.shown(a, b, multiplier.cycles)
-    return requantizer.again(dict(requantizer.given) | {requantizer.connected(name, "product"): product})
+def with_products(requantizers: Sequence[Scope]) -> list[Scope]:
+    """Return `requantizers`, which are serial, with the products that their multipliers make of their operands.
+
+    Those with the same multiplier are evaluated together.
+    """
+    names = [_multiplier_of(each) or "" for each in requantizers]
+    kinds = [each.module.instances[name].kind for each, name in zip(requantizers, names, strict=True)]
+    found = list(requantizers)
+    for kind in dict.fromkeys(kinds):
+        multiplier = _Serial(requantizers[0].modules, kind)
+        at = [index for index, each in enumerate(kinds) if each == kind]
+        operands = [multiplier.operands(requantizers[index], names[index]) for index in at]
+        a, b = (np.concatenate(each) for each in zip(*operands, strict=True))
+        product = np.broadcast_to(multiplier.shown(a, b, multiplier.cycles), a.shape)
+        ends = np.cumsum([len(each) for each, _ in operands])
+        for index, of_one in zip(at, np.split(product, ends[:-1]), strict=True):
+            requantizer = found[index]
+            given = {requantizer.connected(names[index], "product"): of_one}
+            found[index] = requantizer.again(dict(requantizer.given) | given)
+    return found
 
 
 def _multiplier_of(requantizer: Scope) -> str | None:
@@ -81,6 +96,16 @@ class _Serial:
             if np.all(product == wanted):
                 return cycles
         raise UnreadableError(f"module {self._name} shows no product of its operands within {_MOST_CYCLES} cycles")
+
+    def operands(self, requantizer: Scope, name: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """Both operands of the multiplier `name` of `requantizer`, in all cases."""
+        values = (requantizer.port(name, port) for port in "ab")
+        a, b = (
+            sized(np.atleast_1d(np.asarray(value, dtype=object)), self._bits[port])
+            for port, value in zip("ab", values, strict=True)
+        )
+        a, b = np.broadcast_arrays(a, b)
+        return a, b
 
     def shown(self, a: Value, b: Value, cycles: int) -> Value:
         """The product that shows some `cycles` after the operands."""

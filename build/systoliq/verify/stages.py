@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
+from .boundary import counted
 from .depthwise import Depthwise
 from .elementwise import addition, concatenation, constant, maximum, multiplication, real_pair, table
 from .float32 import combined_scale, float32
@@ -94,7 +95,7 @@ def _layer(stage: Stage, layer: Layer) -> Found:
     steps = sum(column["steps"] for column in facts["columns"])
     return Found(
         facts=facts,
-        tried=f"{n} columns, {steps} steps, {derived.points} accumulators tried",
+        tried=f"{counted(n, 'column')}, {counted(steps, 'step')}, {counted(derived.points, 'accumulator')} tried",
         reasons=reasons,
         points=derived.points,
         complete=derived.complete,

@@ -28,6 +28,7 @@ from .reference import Integers, Reference, UncomputedError, random_image, tenso
 __all__ = ["SteeredSums", "evaluate_sums"]
 
 _MOST_WORK = 2_000_000  # statements times cycles, of a stage
+_MOST_WORK_OF_ONE = 25_000_000  # the same, if it is that of a single image
 _MOST_IMAGES = 1000
 _MARGIN = 1000  # cycles until the first result
 _RUNS = (1, 2, 4)  # neighbouring products that are at the same end
@@ -74,9 +75,10 @@ def _evaluated(
     machine: Machine, module: Module, model: Model, node: Mapping[str, Any], placed: set[str], image_cycles: int
 ) -> tuple[tuple[int, int], str]:
     """How many steered sums were evaluated of how many, and the fault, empty if there is none."""
-    most = min(_MOST_IMAGES, _MOST_WORK // (machine.statements * image_cycles))
-    if not most:
-        raise UncomputedError(f"{image_cycles} cycles of {machine.statements} statements are too many")
+    work = machine.statements * image_cycles  # of an image
+    if work > _MOST_WORK_OF_ONE:
+        raise UncomputedError(f"an image of {image_cycles} cycles needs more than {_MOST_WORK_OF_ONE} statements")
+    most = min(_MOST_IMAGES, max(1, _MOST_WORK // work))
     reference = Reference(model, _no_entries)
     x, y = node["inputs"][0], node["output"]
     images, counts = _images(reference, node, _steered(reference, node), most)

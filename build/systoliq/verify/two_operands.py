@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import ColumnProof, first_unlike, prove_column
+from .columns import ColumnProof, Tried, first_unlike, prove_column
 from .evaluate import Scope, Value
 from .expression import Name, UnreadableError
 from .float32 import ROUNDINGS, combined_scale, float32_output
@@ -201,7 +201,8 @@ class _MatrixProduct:
                 f"{self.zero_points['y']}"
             )
         scale = Fraction(self.scale)
-        proof = prove_column(self.lane, 0, constants, rounding, scale, self.formats["y"], self.least, self.most)
+        tried = Tried.of(scale, constants.zero_point, self.formats["y"], self.least, self.most)
+        proof = prove_column(tried, self.lane.respond(0, tried.points), constants, rounding, self.formats["y"])
         column: dict[str, Any] = {
             "scale": float(scale).hex(),
             "multiplier": constants.multiplier,

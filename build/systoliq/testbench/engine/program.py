@@ -24,10 +24,12 @@ __all__ = ["EngineProgram"]
 _SLVERR = 2
 _NOWHERE = 0x40  # an address with nothing behind it
 _RESETS = (1, 1, 2, 1, 3)  # cycles of resets, one after the other
-_ON_BUS = 6  # cycles that a request is on the bus before a reset, less than that
+_ON_BUS = ((0, 0), (0, 3), (1, 1), (2, 3), (3, 0), (4, 2), (5, 1), (1, 3), (2, 1), (3, 1), (4, 1), (5, 3))
+"""Requests before a reset: for how many cycles, and 1 for a whole write, 2 for one after the other."""
 _AFTER = 8  # cycles after a job in which it may be interrupted, too
 _MOST = 64  # interruptions of a job
 _FEW = 4
+_LONG_WAIT = 24  # cycles: more than a wait that sign-off calls long
 _PHASES = 4
 _MOST_WORDS = 2048  # that are sent to fill a buffer
 _STUCK = 8  # times as long as a tile's drain: then nothing moves any more
@@ -112,12 +114,21 @@ class EngineProgram(JobSteps):
                 for value in (ALL, 0x5A5A5A5A, 0):
                     yield _p("WRITE", register.offset, value)
                     yield _p("READ", register.offset, value & mask, ALL)
+        yield from self._waiting()
         yield _p("WRITE", _NOWHERE, ALL, _SLVERR)
         kept = self.map.write("M", "", m=1)
         yield _p("WRITE", kept.address, kept.value)
         for missing in (0b0001, 0b0010, 0b0100, 0b1000, 0b1111):  # bytes
             yield _p("WRITE", kept.address, ALL, _SLVERR | missing << 4)
             yield _p("READ", kept.address, kept.value, ALL)
+
+    def _waiting(self) -> Iterator[str]:
+        """Answers are not taken for long, so that the next requests wait, too."""
+        register = self.map.write("M", "", m=1)
+        for what, mask in (("WRITE", 0), ("READ", ALL)):
+            yield _p("HOLD", 0, _LONG_WAIT)
+            for _ in range(2):
+                yield _p(what, register.address, register.value, mask)
 
     def _with_more(self, index: int, ahead: Ahead) -> Iterator[str]:
         """A job whose first words are sent again and again before all of them."""
@@ -369,7 +380,7 @@ class EngineProgram(JobSteps):
             if turn:
                 yield from self.started(index)
                 yield _pause(turn * cycles // resets, cycles // resets // _PHASES)
-            yield _p("RESET", _RESETS[turn % len(_RESETS)], turn % _ON_BUS, turn % 2)
+            yield _p("RESET", _RESETS[turn % len(_RESETS)], *_ON_BUS[turn % len(_ON_BUS)])
             yield self.status(jobs=0)
             if not turn:
                 yield from (_p("READ", each.offset, 0, ALL) for each in self.map.registers if self._begins_at_0(each))

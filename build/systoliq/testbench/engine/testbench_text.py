@@ -22,10 +22,13 @@ STEPS = (
     ("INTERRUPT", "wait for it"),
     ("DROP", "whatever comes on m_axis_y from now on does not matter, up to the next last beat alone where x = 1"),
     ("STOP", "stop sending"),
-    ("RESET", "for x cycles, y cycles after a read and half a start (z = 1: a whole one) came"),
+    (
+        "RESET",
+        "for x cycles, y cycles after a read and half a start (z[0]: a whole one) came; z[1]: again and again",
+    ),
     ("PAUSE", "for x cycles, and y more in each phase; where z = 1 no word of A or B may be taken"),
     ("AGAIN", "begin the next phase, in phase x and later ones"),
-    ("HOLD", "the receiver takes nothing (x = 1), or goes on (0)"),
+    ("HOLD", "the receiver takes nothing (x = 1), or goes on (0); no answer is taken for y cycles"),
     ("STUCK", "wait until a word of A was not taken for x cycles"),
 )
 
@@ -246,13 +249,13 @@ BODY = """\
           ended = 1'b1;
         end
         RESET: begin
-          if (waited == 0 && y != 0) begin
+          if (waited == 0 && y != 0 || step_z[step][1]) begin  // again and again, the last one with the reset
             s_axi_ctrl_araddr <= <<control_register>>;
             s_axi_ctrl_arvalid <= 1'b1;
             s_axi_ctrl_awaddr <= <<control_register>>;
             s_axi_ctrl_awvalid <= 1'b1;
             s_axi_ctrl_wdata <= 32'd1;  // start
-            s_axi_ctrl_wvalid <= step_z[step] != 0;
+            s_axi_ctrl_wvalid <= step_z[step][0];
           end
           ended = waited == y;
           if (ended) begin
@@ -269,6 +272,7 @@ BODY = """\
         end
         HOLD: begin
           receiver_stops <= x[0];
+          answers_wait <= y;
           ended = 1'b1;
         end
         STUCK: ended = stuck == x;
