@@ -112,7 +112,7 @@ def _dp16kd(pins: Pins, parameters: Mapping[str, str]) -> Value:
     """DOA and DOB = the words at ADA and ADB (Lattice TN1264, now FPGA-TN-02204).
 
     A bit's address is its word's address times the width, in bytes of 8 bits, or of 9 if the width is 9 or 18.
-    INITVAL_n holds bytes 32 n to 32 n + 31, a pair of them in every 20 bits; they are 0 where there is none.
+    INITVAL_n holds bytes 32 n to 32 n + 31, a pair of them in every 20 bits; they are 0 by default.
     """
     width = int(parameters["DATA_WIDTH_B"])
     low = {1: 0, 2: 1, 4: 2, 9: 3, 18: 4}[width]

@@ -45,7 +45,7 @@ class Tried:
 
     @classmethod
     def of(cls, scale: Fraction, zero_point: int, output: Format, lo: int, hi: int) -> Tried:
-        """Those over lo..hi."""
+        """Steps and accumulators over lo..hi."""
         steps = steps_of(scale, zero_point, output, lo, hi)
         points = sorted({lo, hi, *(acc for start, _ in steps[1:] for acc in (start - 1, start))})
         return cls(scale=scale, steps=steps, points=points)
