@@ -1,4 +1,4 @@
-"""Steered rows kept for a process: those of the search itself, and the generator goes on as after it."""
+"""Results of searches kept for a process: those of the search itself, and the generator goes on as after it."""
 
 from __future__ import annotations
 
@@ -24,17 +24,26 @@ def after(find, design, seed: int = 1, **changes):
 def test_rows_and_generator_are_those_of_the_search(design):
     expected = after(stimuli.steered_rows, design)
     assert len(expected[0]) == 6
-    assert after(stimuli.once, design) == after(stimuli.once, design, name="other") == expected
-    assert after(stimuli.once, design, seed=2) == after(stimuli.steered_rows, design, seed=2) != expected
+    assert after(stimuli.rows_once, design) == after(stimuli.rows_once, design, name="other") == expected
+    assert after(stimuli.rows_once, design, seed=2) == after(stimuli.steered_rows, design, seed=2) != expected
     other = {"bias": design.layer.bias + 1}
-    assert after(stimuli.once, design, **other) == after(stimuli.steered_rows, design, **other) != expected
+    assert after(stimuli.rows_once, design, **other) == after(stimuli.steered_rows, design, **other) != expected
 
 
 def test_equal_layers_are_searched_once(design, monkeypatch):
     searched = []
-    after(stimuli.once, design, seed=3)
+    after(stimuli.rows_once, design, seed=3)
     with monkeypatch.context() as patch:
         patch.setattr(stimuli, "steered_rows", lambda *arguments: searched.append(arguments) or np.zeros((0, 9)))
-        after(stimuli.once, design, seed=3)
+        after(stimuli.rows_once, design, seed=3)
         assert len(searched) == 1  # a test replaced something: nothing that was kept counts
-    assert after(stimuli.once, design, seed=3)[0]
+    assert after(stimuli.rows_once, design, seed=3)[0]
+
+
+def test_sums_near_ties_are_those_of_the_search():
+    def after_ties(find):
+        generator = np.random.default_rng(4)
+        return find(generator), generator.bit_generator.state
+
+    expected = after_ties(stimuli.near_ties)
+    assert after_ties(stimuli.ties_once) == after_ties(stimuli.ties_once) == expected

@@ -1,21 +1,25 @@
-"""Steered rows kept for a process: the search for them takes most of the time of a small layer's package."""
+"""Steered rows and sums near ties kept for a process: searches take most of the time of a small layer's package, and
+0.3 s of an engine's.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from systoliq.testbench.engine import near_ties as ties
 from systoliq.testbench.layer import steering
 
 from . import emissions
 
 __all__ = ["keep"]
 
-steered_rows = steering.steered_rows
-kept: dict[bytes, tuple[np.ndarray, Any]] = {}
+steered_rows, near_ties = steering.steered_rows, ties.near_ties
+kept: dict[bytes, tuple[Any, Any]] = {}
 
 
 def content(parameters: Any) -> list[object]:
@@ -23,19 +27,34 @@ def content(parameters: Any) -> list[object]:
     return [getattr(parameters, field.name) for field in dataclasses.fields(parameters) if field.name != "name"]
 
 
-def once(layer: Any, requantization: Any, m: int, generator: np.random.Generator) -> np.ndarray:
-    """The rows of an equal layer, equal constants and an equal generator; in code that a test replaced, new ones."""
+def searched(asked: list[object], generator: np.random.Generator, search: Callable[[], Any]) -> Any:
+    """What was found before for an equal question and an equal generator, which goes on as after the search.
+
+    In code that a test replaced, all is searched.
+    """
     if emissions.replaced_by:
-        return steered_rows(layer, requantization, m, generator)
-    asked = [content(layer), type(requantization), content(requantization), m, generator.bit_generator.state]
-    key = pickle.dumps(asked)
+        return search()
+    key = pickle.dumps([*asked, generator.bit_generator.state])
     if key not in kept:
-        rows = steered_rows(layer, requantization, m, generator)
-        kept[key] = rows, generator.bit_generator.state
-    rows, generator.bit_generator.state = kept[key]
-    return rows.copy()
+        found = search()
+        kept[key] = found, generator.bit_generator.state
+    found, generator.bit_generator.state = kept[key]
+    return found.copy()
+
+
+def rows_once(layer: Any, requantization: Any, m: int, generator: np.random.Generator) -> np.ndarray:
+    """The rows of an equal layer and equal constants."""
+    asked = ["rows", content(layer), type(requantization), content(requantization), m]
+    found: np.ndarray = searched(asked, generator, lambda: steered_rows(layer, requantization, m, generator))
+    return found
+
+
+def ties_once(generator: np.random.Generator) -> list[ties.NearTie]:
+    """Sums near ties."""
+    found: list[ties.NearTie] = searched(["ties"], generator, lambda: near_ties(generator))
+    return found
 
 
 def keep() -> None:
-    """Search rows for equal layers once."""
-    steering.steered_rows = once
+    """Search the same once."""
+    steering.steered_rows, ties.near_ties = rows_once, ties_once

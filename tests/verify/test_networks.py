@@ -76,7 +76,7 @@ def emitted(net, folder, cells="portable", *, parallelism=None):
     return folder / "net"
 
 
-@pytest.mark.sampled(40)
+@pytest.mark.sampled(50)
 @pytest.mark.parametrize("cells", ["portable", "ecp5", "ice40", "gowin"])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_accepts_what_emit_wrote(name, cells, tmp_path):

@@ -155,11 +155,12 @@ def _touch(target: Path) -> bool:
 def _prune(shelf: Path, keep: float) -> None:
     """Remove entries that were not used for `keep` seconds, and leftovers of killed builders after a day."""
     now = time.time()
-    for item in shelf.iterdir():
-        with contextlib.suppress(OSError):  # another process may be removing it too
-            age = now - item.stat().st_mtime
-            if item.is_dir() and age > (DAY if item.name.startswith(".") else keep):
-                shutil.rmtree(item, ignore_errors=True)
+    with os.scandir(shelf) as items:  # there may be thousands
+        for item in items:
+            with contextlib.suppress(OSError):  # another process may be removing it too
+                age = now - item.stat().st_mtime
+                if age > (DAY if item.name.startswith(".") else keep) and item.is_dir():
+                    shutil.rmtree(item.path, ignore_errors=True)
 
 
 @contextlib.contextmanager
