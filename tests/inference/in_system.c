@@ -125,12 +125,19 @@ int main(void) {
     const task *given = (const task *)(uintptr_t)SOC_JOBS;
     const pixel *pixels = (const pixel *)(const void *)(given + 1);
     uint32_t begun, index;
+    int error;
     if (find_engine(&e)) {
         put_text("no engine\n");
     } else if (given->words) {
         begun = cycles();
-        if (systoliq_list_play(&e, given->list, given->words, POLLS)) put_text("failed\n");
-        send("list ", cycles() - begun, given->y, given->y_bytes);
+        error = systoliq_list_play(&e, given->list, given->words, POLLS);
+        begun = cycles() - begun;
+        if (error) {
+            put_text("failed ");
+            put_number((uint32_t)error);
+            put_text("\n");
+        }
+        send("list ", begun, given->y, given->y_bytes);
     }
     for (index = 0; index < given->pixels; index++) run_pixel(&pixels[index]);
     put_text(fault() ? "fault\n" : "done\n");

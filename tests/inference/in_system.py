@@ -56,9 +56,10 @@ class Layer:
         """The layer of a QLinearConv."""
         attributes = {each.name: get_attribute_value(each) for each in node.attribute}
         names = list(node.input)
-        x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias = (
+        x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, *biases = (
             graph.constant(name, "a parameter") for name in names[1:9]
         )
+        bias = biases[0] if biases else np.zeros(len(w), np.int32)
         assert not np.any(w_zero)
         x, y = tensors[names[0]][0], tensors[node.output[0]][0]
         assert x.dtype == y.dtype == np.int8
@@ -123,8 +124,7 @@ def in_system(path, engine, bus, *, seed=3):
     first, y = steps[run.steps[0]].operations[0], steps[run.steps[-1]].operations[0].y
     memory = bytearray(bytes(_BASE) + program.memory)
     given = bytes_of_rows(first.sketch.a, np.ascontiguousarray(layers[0].x))
-    memory[first.a.address :][: len(given)] = b""
-    memory[first.a.address : first.a.address] = given
+    memory[first.a.address : first.a.address + len(given)] = given
 
     def place(array):
         memory.extend(bytes(-len(memory) % 4))
@@ -195,10 +195,11 @@ def main():
         kinds.setdefault(_kind(layer), []).append(number)
     for kind, numbers in kinds.items():
         took, products = (sum(each) for each in zip(*((alone[n][0], layers[n].products) for n in numbers), strict=True))
-        pixels = sum(alone[number][1] for number in numbers)
-        text += f"{kind}: {len(numbers)} layers, {products:,} products, {took:,} cycles alone, by {pixels} pixels\n"
+        text += f"{kind}: {len(numbers)} layers, {products:,} products, {took:,} cycles alone\n"
     whole = sum(took for took, _ in alone.values())
-    sys.stdout.write(f"{text}processor alone: {whole:,} cycles, {whole / cycles:,.0f} times those of the list\n")
+    pixels = sum({layers[number].shape: count for number, (_, count) in alone.items()}.values())
+    text += f"processor alone: {whole:,} cycles, {whole / cycles:,.0f} times those of the list, by {pixels} pixels\n"
+    sys.stdout.write(text)
 
 
 if __name__ == "__main__":

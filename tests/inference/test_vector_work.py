@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from onnx import helper, numpy_helper
 
+from systoliq.inference.program.channel_steps import channel_step, channel_work, is_of_channels
 from systoliq.inference.program.moves import move
 from systoliq.inference.program.pools import max_pool
 from systoliq.inference.program.vector_work import MOST_COMMANDS, SCRATCH, VectorWork, layout_of
 from systoliq.inference.steps import VectorStep
+from systoliq.onnx.graph import Graph
 
 from ..onnx.network.oracle import session
 
@@ -30,10 +32,11 @@ def model(nodes, inputs, constants=()):
 
 
 class Lowered:
-    """What `move` needs of a lowered model."""
+    """What `move` and `channel_work` need of a lowered model."""
 
     def __init__(self, given):
         self.model = given
+        self.graph = Graph(given, None)
 
 
 def played(work, given, y):
@@ -199,3 +202,47 @@ def test_windows_that_are_not_taken(node, message):
     x = np.zeros((1, 2, *[4] * rank), np.uint8)
     with pytest.raises(ValueError, match=message):
         max_pool(node, [x], x)
+
+
+NORMALIZED = [
+    helper.make_node("DequantizeLinear", ["a", "sa", "za"], ["f"]),
+    helper.make_node("BatchNormalization", ["f", "gain", "shift", "mean", "variance"], ["n"]),
+    helper.make_node("QuantizeLinear", ["n", "sb", "zb"], ["y"]),
+]
+SCALED = [helper.make_node("QLinearMul", ["a", "sa", "za", "c", "s", "z", "sb", "zb"], ["y"], domain="com.microsoft")]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "shape", "of"),
+    [
+        (NORMALIZED, (2, 7, 3, 5), None), (NORMALIZED, (3, 7), None),
+        (SCALED, (2, 7, 3, 5), (7, 1, 1)), (SCALED, (4, 7), (7,)), (SCALED, (1, 5, 7), (1, 5, 1)),
+    ],
+)  # fmt: skip
+def test_a_table_for_each_channel(nodes, shape, of):
+    rng = np.random.default_rng(1)
+    statistics = [rng.uniform(0.3, 2, 7).astype(np.float32) for _ in range(4)]
+    constants = dict(zip(ROLES, CONCAT, strict=True)) | dict(
+        zip(("gain", "shift", "mean", "variance"), statistics, strict=True)
+    )
+    constants["c"] = rng.integers(0, 256, of or (1,)).astype(np.uint8)
+    x = rng.integers(0, 256, shape).astype(np.uint8)
+    whole = model(nodes, [("a", x)], constants)
+    lowered = Lowered(whole)
+    (y,) = session(whole).run(None, {"a": x})
+    step = channel_step(lowered.graph, nodes[-1])
+    assert step is not None
+    assert step.inputs == ("a",)
+    assert is_of_channels(lowered, step)
+    work = channel_work(lowered, step, {"a": x, "y": y})
+    check(work, [x], y)
+    assert len({operation.tables.a for operation in work.operations}) == (7 if of is None or 7 in of else 5)
+
+
+def test_a_constant_that_changes_along_two_axes_is_refused():
+    x = np.zeros((2, 3, 5), np.uint8)
+    whole = model(SCALED, [("a", x)], dict(zip(ROLES, CONCAT, strict=True)) | {"c": np.ones((3, 5), np.uint8)})
+    lowered = Lowered(whole)
+    step = channel_step(lowered.graph, SCALED[-1])
+    with pytest.raises(ValueError, match=r"its constant must change along one axis, and has the shape \[3, 5\]"):
+        channel_work(lowered, step, {"a": x, "y": x})

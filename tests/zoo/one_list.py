@@ -22,7 +22,7 @@ from .architectures import ARCHITECTURES, OPSETS
 
 __all__ = ["Division", "division_of"]
 
-CONFIG = EngineConfig(rows=8, cols=8, depth=2, lanes=2, vector=True, row_length=64)
+CONFIG = EngineConfig(rows=8, cols=8, depth=1, lanes=2, vector=True, row_length=64)
 BUS = 64
 EDGES = {"QuantizeLinear", "DequantizeLinear", "Transpose", "Reshape", "Flatten", "Squeeze"}
 """What the host may have before the first step of the engine and behind the last: float numbers, and their order."""

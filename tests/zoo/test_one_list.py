@@ -8,8 +8,9 @@ from .architectures import ARCHITECTURES
 from .one_list import division_of
 
 WHOLE = (
-    "mlp", "lenet", "vgg", "resnet", "resnet50", "mobilenet", "mobilenet_v2", "shufflenet", "squeezenet", "densenet",
-    "unet", "yolo", "conv_autoencoder", "super_resolution", "dilated",
+    "mlp", "autoencoder", "lenet", "vgg", "resnet", "resnet50", "mobilenet", "mobilenet_v2", "mobilenet_v3",
+    "efficientnet", "shufflenet", "squeezenet", "densenet", "unet", "yolo", "tcn", "ecg", "ds_cnn", "conv_autoencoder",
+    "super_resolution", "dilated",
 )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import pytest
 from systoliq.hw.dma.bus import BUS_BYTES
 from systoliq.hw.dma.vector_unit import ENTRY_BYTES, VectorUnit
 
-from ..bench import receive, send, simulate, wait
+from ..bench import receive, send, simulate
 
 
 def word(data, last, bus):
@@ -47,7 +47,8 @@ def test_a_unit_reads_tables_and_then_words(bus, chance):
         ctx.set(block.y_idle, 1)
         await start(ctx, load=1, pair=1)
         await source(ctx, "a", loaded[0])
-        await wait(ctx, 4)
+        while ctx.get(block.busy):  # words wait in the unit
+            await ctx.tick()
         for pair in (1, 0):
             await start(ctx, pair=pair)
             await source(ctx, "a", operands[0])

@@ -17,6 +17,7 @@ from ..operations import Array
 from ..products import asked_of_engine, known
 from ..steps import HostStep
 from .averages import with_convolutions
+from .gates import with_matrix_products
 from .means import with_averages
 from .memory_map import Buffer, Role, Room, aligned, check_size, place_rooms
 from .pieces import NotCompiledError
@@ -70,6 +71,8 @@ def compile_model(
     model = with_convolutions(model, feed, channels_last=config.vector)
     if config.vector:
         model = with_single_outputs(model, feed)
+        if config.depth == 1:  # where B is read row by row
+            model = with_matrix_products(model, feed)
     division, sketches = _sketches(model, config, bus_bytes, feed, only)
     order = {step: place for place, step in enumerate(division.steps, 1)}
     placed = _Placed(config, bus_bytes, base)

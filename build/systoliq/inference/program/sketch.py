@@ -110,10 +110,16 @@ class ProductSketch:
         """True if the node is a convolution whose pixels are the last dimension of its tensors."""
         return bool(attribute(self.step.node, "channels_last", 0))
 
+    @property
+    def rows_are_last(self) -> bool:
+        """True if a row of A or Y in place is a last dimension of the node's tensor."""
+        return self.channels_last or CATALOGUE.of(self.step.node).work is not Work.CONVOLUTION
+
     def takes(self, other: ProductSketch) -> bool:
         """True if Y of `other` can be used in place as this product's A."""
         mine, theirs = self.step.node, other.step.node
         alike = CATALOGUE.of(mine).work is CATALOGUE.of(theirs).work and self.channels_last == other.channels_last
+        alike = alike or (self.rows_are_last and other.rows_are_last)
         rows = self.in_place("a")
         return mine.input[0] == theirs.output[0] and alike and rows is not None and rows == other.in_place("y")
 

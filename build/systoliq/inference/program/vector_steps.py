@@ -5,7 +5,7 @@ What such nodes compute is what onnxruntime computes for all codes, so that noth
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +21,8 @@ from ..lowering import Lowered
 from ..operations import Array
 from ..products import reason_for_host
 from ..steps import VectorStep, label_of
-from .by_onnxruntime import by_onnxruntime
+from .by_onnxruntime import by_onnxruntime, entries_of
+from .channel_steps import channel_step, channel_work, is_of_channels
 from .moves import JOINS, MOVES, move, moved_inputs
 from .pieces import NotCompiledError
 from .pools import MAX_POOLS, max_pool
@@ -38,7 +39,6 @@ _OF_TWO = ("QLinearAdd", "QLinearMul")
 _OF_ONE = ("QLinearSigmoid", "QLinearLeakyRelu")
 _MOST_INPUTS = 2  # of a step
 _DRAWS = 8  # of all inputs, to compare
-_TAILS = 7  # elements that a kernel may compute apart, behind those that it computes together
 
 
 def vector_steps(model: Lowered, *, rows: bool = False) -> tuple[VectorStep, ...]:
@@ -52,11 +52,11 @@ def vector_steps(model: Lowered, *, rows: bool = False) -> tuple[VectorStep, ...
         if of_rows is not None:
             found: VectorStep | None = of_rows
         elif node.op_type in _OF_TWO:
-            found = _of_two(graph, node, steps)
+            found = _of_two(graph, node, steps) or channel_step(graph, node)
         elif node.op_type in _OF_ONE:
             found = _step(graph, (node,), (node.input[0],), node.input[1:])
         elif is_operator(node, "QuantizeLinear"):
-            found = _function(graph, node)
+            found = _function(graph, node) or channel_step(graph, node)
         else:
             found = None
         steps += [found] if found else []
@@ -217,6 +217,8 @@ def work_of(model: Lowered, step: VectorStep, tensors: Mapping[str, Array], long
             raise ValueError("its inputs must have one type, and elements")
         if is_of_rows(step):
             return row_work(model, step, tensors, longest)
+        if is_of_channels(model, step):
+            return channel_work(model, step, tensors)
         if step.node.op_type in MOVES:
             return move(model, step, given, y)
         if step.node.op_type in MAX_POOLS:
@@ -241,8 +243,7 @@ def _operation(model: Lowered, step: VectorStep, tensors: Mapping[str, Array]) -
         return run(*(array.reshape(*[1] * (y.ndim - 1), -1) for array in arrays)).reshape(-1)
 
     if len(given) == 1:
-        entries = _entries(apply(codes), (apply(each) for each in _parts(codes)))
-        return VectorOperation.lookup(entries, operand, output)
+        return VectorOperation.lookup(entries_of(apply, codes), operand, output)
     results = apply(np.repeat(codes, 256), np.tile(codes, 256)).reshape(256, 256)
     tables = SumTables.of(results, output)
     if tables is None:
@@ -260,16 +261,3 @@ def _check(model: Lowered, step: VectorStep, work: VectorWork, given: list[Array
         drawn = [rng.integers(form.min, form.max + 1, x.shape).astype(x.dtype) for x in given]
         if (run(*drawn) != work.apply(*drawn)).any():
             raise ValueError("onnxruntime's results depend on the shapes of its inputs")
-
-
-def _parts(codes: Array) -> Iterator[Array]:
-    """The codes in groups so small that a kernel computes each as a tail."""
-    for at in range(0, len(codes), _TAILS):
-        yield codes[at : at + _TAILS]
-
-
-def _entries(whole: Array, parts: Iterator[Array]) -> Array:
-    """The result of each code, which must not depend on how many elements there are."""
-    if (np.concatenate(list(parts)) != whole).any():
-        raise ValueError("onnxruntime's results depend on the number of elements")
-    return whole

@@ -35,7 +35,7 @@ _BEGINS = 21
 """Cycles of a list without a command: to its first word, and from its last command to the interrupt."""
 _WORD, _WAIT, _POLL = 7, 4, 8
 """Cycles of a word that is written, of the words of a wait, and of each time it reads the register."""
-_LOAD, _VECTOR = 279, 56
+_LOAD, _VECTOR = 280, 54
 """Cycles from a command of the vector unit to its end: of a table, and of Y beside a cycle for each beat."""
 _CLEARED = 8
 """Cycles until an engine that is cleared is not busy."""

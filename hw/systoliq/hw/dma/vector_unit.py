@@ -10,17 +10,17 @@ from ..credit import Credit
 from ..delay import delay
 from ..fifo import Fifo
 from ..hierarchy import place
-from ..skid_buffer import SkidBuffer
 from .realigner import aligned_word
 from .registers import VECTOR_REGISTERS, command_layout
 from .vector_lane import ENTRY_BITS, VectorLane, VectorRounding
+from .word_queue import WordQueue
 
 __all__ = ["ENTRY_BYTES", "TABLE_BYTES", "VectorCommand", "VectorUnit"]
 
 ENTRY_BYTES = 4
 TABLE_BYTES = 256 * ENTRY_BYTES
 """Bytes of a table in memory: an entry for each byte, by its bits, whose lowest `ENTRY_BITS` bits count."""
-_WAITING = 16  # words that have entered the lanes and have not left
+_WAITING = 32  # words that have entered the lanes and have not left
 
 VectorCommand = command_layout(*VECTOR_REGISTERS)
 """A command for the words of A, and with ``pair`` of B: with ``load``, they are tables; otherwise elements. Results are
@@ -58,17 +58,17 @@ class VectorUnit(wiring.Component):
         busy, reads, fills, enters, loads, taken = (
             Signal(name=name) for name in ("working", "reads", "fills", "enters", "loads", "taken")
         )
-        words = {name: self._words(m, platform, name) for name in "ab"}
-        a, b = words.values()
+        a, b = words = tuple(self._words(m, platform, name) for name in "ab")
         under_way = self._lanes(m, platform, words, enters, reads, loads, taken, command)
-        both = a.valid & (b.valid | ~command.pair)
+        both = a.there & (b.there | ~command.pair)
         m.d.comb += [
             self.busy.eq(busy),
             enters.eq(reads & both & self._room.any),
             loads.eq(fills & both),
-            a.ready.eq(taken),
-            b.ready.eq(taken & command.pair),
+            a.take.eq(taken),
+            b.take.eq(taken & command.pair),
         ]
+        left = delay(m, taken, 1, name="taken_before", reset_less=False)
         with m.If(self.start):
             m.d.sync += [
                 busy.eq(1),
@@ -77,36 +77,36 @@ class VectorUnit(wiring.Component):
                 command.eq(self.command),
             ]
         with m.Else():
-            with m.If(taken & a.payload.last & a.payload.mark.last):
+            with m.If(left & a.word.last & a.word.mark.last):  # no more words are there
                 m.d.sync += [reads.eq(0), fills.eq(0)]
             with m.If(~reads & ~fills & ~under_way & self.y_idle):
                 m.d.sync += busy.eq(0)
         return m
 
-    def _words(self, m: Module, platform: object, name: str) -> stream.Interface:
-        """The words of an operand behind a buffer, since the reader is far away and both operands decide about each
-        word. No word after the command's last one enters the buffer.
+    def _words(self, m: Module, platform: object, name: str) -> WordQueue:
+        """The words of an operand in a queue, since the reader is far away and both operands decide about each word.
+        No word after the command's last one enters the queue.
         """
         given = getattr(self, name)
-        buffer = SkidBuffer(given.payload.shape(), kind=f"aligned_buffer_{8 * self.bus_bytes}")
-        m.submodules[f"{name}_buffer"] = place(buffer, platform)
+        queue = WordQueue(given.payload.shape(), cells=self.cells)
+        m.submodules[f"{name}_queue"] = place(queue, platform)
         comes = Signal(name=f"{name}_comes")
         m.d.comb += [
-            buffer.i.payload.eq(given.payload),
-            buffer.i.valid.eq(given.valid & comes),
-            given.ready.eq(buffer.i.ready & comes),
+            queue.i.payload.eq(given.payload),
+            queue.i.valid.eq(given.valid & comes),
+            given.ready.eq(queue.i.ready & comes),
         ]
         with m.If(self.start):
             m.d.sync += comes.eq(self.command.pair if name == "b" else 1)
         with m.Elif(given.valid & given.ready & given.payload.last & given.payload.mark.last):
             m.d.sync += comes.eq(0)
-        return buffer.o
+        return queue
 
     def _lanes(
         self,
         m: Module,
         platform: object,
-        words: dict[str, stream.Interface],
+        words: tuple[WordQueue, ...],
         enters: Signal,
         reads: Signal,
         loads: Signal,
@@ -127,15 +127,15 @@ class VectorUnit(wiring.Component):
         entered = delay(m, enters, 1, name="entered", reset_less=False)
         m.d.sync += count.eq(count + entered - left)
         m.d.comb += [
-            fifo.i.valid.eq(delay(m, entered, lanes[0].latency - 1, name="on_its_way", reset_less=False)),
+            fifo.i.valid.eq(delay(m, entered, lanes[0].latency, name="on_its_way", reset_less=False)),
             fifo.i.payload.eq(Cat(lane.y for lane in lanes)),
         ]
         rounding, entries = _rounding(m, command), self._entries(m, words, enters, loads, taken)
         for index, lane in enumerate(lanes):
             m.submodules[f"lane_{index}"] = place(lane, platform)
             m.d.comb += [
-                lane.a.eq(words["a"].payload.data[8 * index :][:8]),
-                lane.b.eq(words["b"].payload.data[8 * index :][:8]),
+                lane.a.eq(words[0].word.data[8 * index :][:8]),
+                lane.b.eq(words[1].word.data[8 * index :][:8]),
                 lane.read.eq(reads),
                 lane.rounding.eq(rounding),
                 lane.load_a.eq(entries["load"]),
@@ -147,7 +147,7 @@ class VectorUnit(wiring.Component):
         return count.any() | entered
 
     def _entries(
-        self, m: Module, words: dict[str, stream.Interface], enters: Signal, loads: Signal, taken: Signal
+        self, m: Module, words: tuple[WordQueue, ...], enters: Signal, loads: Signal, taken: Signal
     ) -> dict[str, Signal]:
         """Entries of the tables, one after the other; and when a word of memory is used up."""
         parts = self.bus_bytes // ENTRY_BYTES
@@ -155,16 +155,19 @@ class VectorUnit(wiring.Component):
         place_of = Signal(8, name="next_at")
         entries = {"load": Signal(name="load"), "at": Signal(8, name="at", reset_less=True)}
         m.d.comb += taken.eq(enters | (loads & (part == parts - 1)))
-        m.d.sync += [entries["load"].eq(loads), entries["at"].eq(place_of)]
+        now = delay(m, loads, 1, name="loads_now", reset_less=False)  # the words are there
+        part_now = delay(m, part, 1, name="part_now")
+        m.d.sync += [entries["load"].eq(now), entries["at"].eq(place_of)]
         with m.If(loads):
-            m.d.sync += [place_of.eq(place_of + 1), part.eq(Mux(part == parts - 1, 0, part + 1))]
+            m.d.sync += part.eq(Mux(part == parts - 1, 0, part + 1))
+        with m.If(now):
+            m.d.sync += place_of.eq(place_of + 1)
         with m.If(self.start):
             m.d.sync += [place_of.eq(0), part.eq(0)]
-        for name in "ab":
-            word = words[name].payload.data
+        for name, queue in zip("ab", words, strict=True):
             entries[name] = entry = Signal(ENTRY_BITS, name=f"entry_{name}", reset_less=True)
-            choices = Array(word[8 * ENTRY_BYTES * index :][:ENTRY_BITS] for index in range(parts))
-            m.d.sync += entry.eq(choices[part])
+            choices = Array(queue.word.data[8 * ENTRY_BYTES * index :][:ENTRY_BITS] for index in range(parts))
+            m.d.sync += entry.eq(choices[part_now])
         return entries
 
 
