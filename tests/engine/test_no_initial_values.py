@@ -12,7 +12,16 @@ import numpy as np
 import pytest
 from configurations import OUTPUT, WEIGHT, golden, random_job, text
 from operations import values
-from uninitialized import SHAPES, Uninitialized
+from uninitialized import SHAPES, Uninitialized, UninitializedDma
+from vector_lists import (
+    CONFIG,
+    memory_after,
+    operations_of,
+    prepared,
+    random_normalization,
+    random_softmax,
+    random_tables,
+)
 
 from systoliq.golden import MatMulLayer
 from systoliq.golden.requantization import Requantization
@@ -22,6 +31,7 @@ from systoliq.hw.engine import EngineConfig
 from systoliq.signoff.power_up import without_initial_values
 from systoliq.sim.cosimulation import Run, cosimulate_array, cosimulate_runs, dense_verilog
 from systoliq.sim.engine import Engine
+from systoliq.sim.engine.dma_engine import MemoryImage
 
 from ..support.simulators import icarus_first
 
@@ -154,3 +164,15 @@ endmodule
     assert "rom[1] = 8'h02;" in stripped
     assert "ram[1] = 8'h04;" not in stripped
     assert "2'h0" not in stripped
+
+
+@pytest.mark.parametrize("simulator", [pytest.param("icarus", marks=pytest.mark.simulator)], indirect=True)
+def test_the_first_commands_of_the_vector_unit(simulator):
+    """One of each kind: the sum of a softmax, a row's extremes and its statistics begin undefined."""
+    draws = iter([random_softmax, random_normalization, random_tables])
+    engine, image = UninitializedDma(CONFIG, bus_bytes=8, simulator=simulator), MemoryImage(1)
+    operations = operations_of(image, np.random.default_rng(1), 3, 8, draw=lambda rng: next(draws)(rng))
+    work = prepared(engine, image, operations)
+    (outcome,) = engine.simulate([work])
+    engine.check(outcome, 0)
+    assert outcome.memory == memory_after(work, operations)

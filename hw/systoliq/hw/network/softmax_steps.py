@@ -39,7 +39,7 @@ def exponential_sum(
     coming, word = words
     mantissa, exponent = word[:bits], word[bits : bits + exponent_bits]
     total = Signal(bits, name="total", reset_less=True)
-    scale = Signal(exponent_bits, name="total_exponent", reset_less=True)
+    scale = Signal(exponent_bits, name="total_exponent")  # known before a row, for which it is a place to move by
 
     # The one of the smaller exponent is moved to the right, by all of its bits at most. The first of a row is added
     # to nothing, which may be moved by anything.
