@@ -73,5 +73,5 @@ def test_simulate_shows_the_plan(call, tmp_path):
     np.savez(tmp_path / "x.npz", image=np.zeros((1, 1, 8, 8), np.float32))
     given = ["digits-cnn", "--input", tmp_path / "x.npz", "--simulator", "icarus", "--target", "ecp5-25k"]
     lines = lines_of(call("simulate", *given))
-    assert ["ecp5-25k", "28", "24288", "56"] in lines
+    assert ["ecp5-25k", "28", "24288", "24288", "56"] in lines
     assert ["mismatches", "0"] in lines

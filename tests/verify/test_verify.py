@@ -7,6 +7,7 @@ import hashlib
 import json
 import random
 import re
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -15,14 +16,18 @@ import numpy as np
 import pytest
 
 import systoliq.verify as package
+from systoliq.design import LayerDesign, LayerOptions
+from systoliq.golden import MatMulLayer
 from systoliq.golden.formats import INT8
 from systoliq.golden.requantization import Requantization, Rounding
 from systoliq.golden.rescale import requantize_float32
 from systoliq.hw.rom import Rom
 from systoliq.hw.verilog import emit_verilog
+from systoliq.package import make_package
 from systoliq.verify import float32, verify_package
 from systoliq.verify.evaluate import Scope
 from systoliq.verify.expression import UnreadableError
+from systoliq.verify.room import room_for_wide_arrays
 from systoliq.verify.syntax import read_verilog
 
 VARIANTS = {
@@ -392,3 +397,40 @@ def test_words_that_no_address_selects_may_be_missing_in_a_cell():
 def test_what_is_not_read_is_refused(text):
     with pytest.raises(UnreadableError):
         read_verilog(text)
+
+
+@pytest.mark.slow
+def test_an_array_of_many_columns(tmp_path):
+    """Its weights pass from column to column, so that the last one's are nested as deep as it has columns."""
+    rng = np.random.default_rng(2)
+    layer = MatMulLayer(
+        name="wide",
+        b=rng.integers(-128, 128, (1, 130)).astype(np.int8),
+        a_scale=np.float32(0.02),
+        a_zero_point=np.int8(3),
+        b_scale=np.float32(0.01),
+        b_zero_point=np.int8(0),
+        y_scale=np.float32(0.5),
+        y_zero_point=np.int8(-5),
+    )
+    make_package(LayerDesign(layer, LayerOptions(cols=130, cells="ecp5-lut"))).write(tmp_path / "wide")
+    assert verify_package(tmp_path / "wide").reasons == ()
+
+
+def test_room_for_wide_arrays_ends():
+    """Deep nesting and long numbers, but not any; afterwards Python's limits are as before."""
+
+    def deep(calls: int) -> int:
+        return deep(calls - 1) + 1 if calls else 0
+
+    before = sys.getrecursionlimit(), sys.get_int_max_str_digits()
+    with room_for_wide_arrays():
+        assert deep(4000) == 4000
+        assert len(str(10**50_000)) == 50_001
+        with pytest.raises(RecursionError):
+            deep(10_000)
+        with pytest.raises(ValueError, match="digits"):
+            str(10**200_000)
+    assert before == (sys.getrecursionlimit(), sys.get_int_max_str_digits())
+    with pytest.raises(RecursionError):
+        deep(4000)

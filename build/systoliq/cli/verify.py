@@ -106,6 +106,10 @@ def _stage_line(stage: StageReport) -> str:
     return f"verified: {name}: {stage.tried}"
 
 
+def _all_of(stages: int) -> str:
+    return "its only stage" if stages == 1 else f"all {stages} stages"
+
+
 def _report(directory: Path, detail: Callable[[str], None], *, needed: bool) -> Report | None:
     """The derived certificate; None if the package has no certificate."""
     try:
@@ -146,10 +150,11 @@ def _summary(report: Report, verdict: str) -> str:
     if report.stages:
         verified, count = sum(not stage.tested for stage in report.stages), len(report.stages)
         if not verified:
-            return f"tested, not certified: {report.name}: all {counted(count, 'stage')}"
-        which = f"{'all' if verified == count else f'{verified} of'} {counted(count, 'stage')}"
+            return f"tested, not certified: {report.name}: {_all_of(count)}"
+        which = _all_of(count) if verified == count else f"{verified} of {count} stages"
         in_part = sum(bool(stage.open) for stage in report.stages)
-        text = f"{verdict}: {report.name}: {which}" + (f", {in_part} of them in part" if in_part else "")
+        how_many = "" if count == 1 else f"{in_part} of them "
+        text = f"{verdict}: {report.name}: {which}" + (f", {how_many}in part" if in_part else "")
         if not report.columns:
             return text
         text += f"; {report.formula} {parts}"

@@ -22,6 +22,7 @@ from .network import verify_network
 from .one_layer import one_layer
 from .package import CERTIFICATE, RefusedError, arrays_digest, check_files, limited, read_arrays, read_certificate
 from .report import Report, StageReport, noted
+from .room import room_for_wide_arrays
 
 __all__ = ["derivation", "layer_digest", "verify_package"]
 
@@ -45,7 +46,7 @@ def verify_package(directory: str | Path, progress: Progress | None = None) -> R
     boundary: list[Ground] = []
     points, complete, formula, digest = 0, 0, "", ""
     heard = progress or (lambda _: None)
-    with noted(reasons):
+    with noted(reasons), room_for_wide_arrays():
         claimed = read_certificate(directory)
         reasons += check_files(directory, claimed)
         name = _name(claimed)
