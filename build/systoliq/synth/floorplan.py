@@ -12,12 +12,16 @@ blocks lie nearest to the middle of their stage.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from itertools import product
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby, product
 
 from .target import BlockSites
 
 __all__ = ["floorplan", "floorplan_line", "floorplan_script"]
+
+_Place = tuple[float, float]  # X and Y
+
+_TOWARDS = 0.25  # how much a tile from the middle of a stage counts, where one between its memory blocks counts 1
 
 _STAGE = re.compile(r"(?:^|\.)(?:fifo_)?s(?P<stage>\d+)_")
 _COLUMN = re.compile(r"(?P<array>.*)\.column_(?P<column>\d+)\.")
@@ -69,23 +73,51 @@ def _along(multipliers: list[str], memories: list[str], sites: BlockSites) -> di
     if len(multipliers) > len(order) or len(memories) > len(free):
         return {}
     places = dict(zip(multipliers, order, strict=False))
-    middles: dict[int, list[tuple[int, int]]] = {}
+    arrays: dict[int, list[_Place]] = {}
     for name, (column, row) in places.items():
-        middles.setdefault(_stage(name), []).append((sites.columns[column][0], sites.rows[row]))
+        arrays.setdefault(_stage(name), []).append((sites.columns[column][0], sites.rows[row]))
     plan = {name: sites.name(*place) for name, place in places.items()}
-    for name in memories:
-        x, y = _middle(middles, _stage(name), sites)
-        plan[name] = free.pop(min(free, key=lambda site: (abs(site[0] - x) + abs(site[1] - y), site)))
+    middles = {stage: _middle(taken) for stage, taken in arrays.items()}
+    for stage, names in groupby(memories, _stage):
+        together = list(names)
+        cluster = _cluster(free, len(together), _between(middles, stage))
+        plan |= {name: free.pop(site) for name, site in zip(together, cluster, strict=True)}
+        middles.setdefault(stage, _middle(cluster))
     return plan
 
 
-def _middle(taken: dict[int, list[tuple[int, int]]], stage: int, sites: BlockSites) -> tuple[float, float]:
-    """X and Y of the middle of a stage; of one without multipliers, where the next one begins."""
-    if stage in taken:
-        xs, ys = zip(*taken[stage], strict=True)
-        return sum(xs) / len(xs), sum(ys) / len(ys)
-    later = [x for each, places in taken.items() if each > stage for x, _ in places]
-    return min(later, default=sites.columns[-1][0]), sum(sites.rows) / len(sites.rows)
+def _between(middles: Mapping[int, _Place], stage: int) -> _Place:
+    """Return the middle of a stage, or a place on the way from the stage before it to the stage behind it."""
+    if stage in middles:
+        return middles[stage]
+    before = max((each for each in middles if each < stage), default=min(middles))
+    behind = min((each for each in middles if each > stage), default=before)
+    share = (stage - before) / (behind - before) if behind != before else 0
+    (left, top), (right, bottom) = middles[before], middles[behind]
+    return left + share * (right - left), top + share * (bottom - top)
+
+
+def _cluster(free: Iterable[_Place], count: int, middle: _Place) -> list[_Place]:
+    """Return `count` of the `free` places that are near to each other, and then near to `middle`."""
+
+    def nearest(to: _Place) -> list[_Place]:
+        return sorted(free, key=lambda place: (_apart(place, to), place))[:count]
+
+    def price(clusters: list[_Place]) -> tuple[float, list[_Place]]:
+        heart = clusters[0]
+        return sum(_apart(each, heart) for each in clusters) / count + _TOWARDS * _apart(heart, middle), clusters
+
+    return min(map(nearest, free), key=price)
+
+
+def _apart(one: _Place, other: _Place) -> float:
+    return abs(one[0] - other[0]) + abs(one[1] - other[1])
+
+
+def _middle(places: Sequence[_Place]) -> _Place:
+    """X and Y of the middle of `places`."""
+    xs, ys = zip(*places, strict=True)
+    return sum(xs) / len(xs), sum(ys) / len(ys)
 
 
 def _stage(name: str) -> int:
