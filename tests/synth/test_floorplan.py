@@ -71,12 +71,27 @@ def test_stages_of_a_network_are_strips_in_their_order() -> None:
     strips = {stage: [place(plan[name])[0] for name in array_names] for stage, array_names in arrays.items()}
     for before, after in pairwise(strips.values()):
         assert max(before) <= min(after) + 9  # they may share a group
+    near = {
+        stage: [place(plan[name]) for name in [*memories, *fifos] if f"s{stage}_" in name] for stage in (2, 3, 10, 11)
+    }
     for stage, strip in strips.items():
-        near = [place(plan[name])[0] for name in [*memories, *fifos] if f"s{stage}_" in name]
-        assert all(min(strip) - 9 <= x <= max(strip) + 9 for x in near)
-    between = [place(plan[name])[0] for name in memories if "s3_" in name]
-    assert all(abs(x - min(strips[10])) <= 18 for x in between)
+        assert min(strip) - 9 <= sum(x for x, _ in near[stage]) / len(near[stage]) <= max(strip) + 9
+    for places in near.values():  # in a row of the part, or in two next to each other
+        assert all(abs(x - left) + abs(y - top) <= 48 for x, y in places for left, top in places)
+    assert sum(strips[2]) / 32 < sum(x for x, _ in near[3]) / 12 < sum(strips[10]) / 32
     assert floorplan_line(plan) == "96 multipliers and 52 memory blocks, the stages are strips from left to right"
+
+
+def test_memory_blocks_of_a_stage_lie_together_where_others_took_the_middle() -> None:
+    """After stages of many blocks in the same place, those of a small one are neighbours."""
+    names = array(1, 14, name="top.pipeline.s0_conv.dense.array", depth=4)
+    names += array(1, 4, name="top.pipeline.s1_conv.dense.array", depth=4)
+    counts = {1: 30, 2: 40, 3: 4, 4: 60, 5: 4}
+    memories = [f"top.pipeline.s{stage}_conv.ram.slice_{each}" for stage in counts for each in range(counts[stage])]
+    plan = floorplan(names, memories, SITES)
+    for stage in (3, 5):
+        places = [place(plan[name]) for name in memories if f"s{stage}_" in name]
+        assert all(abs(x - left) + abs(y - top) <= 12 for x, y in places for left, top in places)
 
 
 @pytest.mark.parametrize(
