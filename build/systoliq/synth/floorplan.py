@@ -5,8 +5,9 @@ one column's multipliers to the next column's become the longest of a large arra
 are strips from left to right, each over all of the part's rows and as wide as needed; the elements of a column fill its
 strip row by row. A moves to the next strip, B down its own. Multipliers of other blocks follow to the right.
 
-In a network, which has several arrays, stages are strips from left to right in the order of the pipeline, and memory
-blocks lie nearest to the middle of their stage.
+In a network, which has several arrays, stages are strips from left to right in the order of the pipeline. The memory
+blocks of a stage lie next to each other, near the middle of its strip, or between those of its neighbours. Control that
+reaches all of them has short wires only if they lie together.
 """
 
 from __future__ import annotations
