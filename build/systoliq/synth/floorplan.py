@@ -21,6 +21,7 @@ from .target import BlockSites
 __all__ = ["floorplan", "floorplan_line", "floorplan_script"]
 
 _Place = tuple[float, float]  # X and Y
+_Site = tuple[int, int]  # the same of a memory block
 
 _TOWARDS = 0.25  # how much a tile from the middle of a stage counts, where one between its memory blocks counts 1
 
@@ -98,15 +99,15 @@ def _between(middles: Mapping[int, _Place], stage: int) -> _Place:
     return left + share * (right - left), top + share * (bottom - top)
 
 
-def _cluster(free: Iterable[_Place], count: int, middle: _Place) -> list[_Place]:
+def _cluster(free: Iterable[_Site], count: int, middle: _Place) -> list[_Site]:
     """Return `count` of the `free` places that are near to each other, and then near to `middle`."""
 
-    def nearest(to: _Place) -> list[_Place]:
+    def nearest(to: _Site) -> list[_Site]:
         return sorted(free, key=lambda place: (_apart(place, to), place))[:count]
 
-    def price(clusters: list[_Place]) -> tuple[float, list[_Place]]:
-        heart = clusters[0]
-        return sum(_apart(each, heart) for each in clusters) / count + _TOWARDS * _apart(heart, middle), clusters
+    def price(cluster: list[_Site]) -> tuple[float, list[_Site]]:
+        heart = cluster[0]
+        return sum(_apart(each, heart) for each in cluster) / count + _TOWARDS * _apart(heart, middle), cluster
 
     return min(map(nearest, free), key=price)
 
