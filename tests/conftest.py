@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from click.testing import Result
 
 ROOT = Path(__file__).resolve().parent.parent
-GARBAGE = (20_000, 20, 50)  # Python's 700, 10, 10 take a tenth of the time of tests, which keep few cycles
+GARBAGE = (10_000, 10, 10)  # Python's 700, 10, 10 take a tenth of the time of tests; rarer searches, gigabytes
 LOOPS_MATTER = {"hw", "emitted", "prove", "test_emissions.py"}  # tests whose hardware is looked at for loops
 NEEDED = {"verilator": ("verilator", "c++", "libpython"), "icarus": ("icarus", "libpython")}
 
@@ -105,7 +105,6 @@ def call() -> Iterator[Callable[..., Result]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         gc.collect()
-    gc.freeze()  # what is left stays for other tests: the next search need not look at it again
 
 
 @pytest.fixture
