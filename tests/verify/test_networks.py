@@ -152,7 +152,7 @@ def upsampled():
 @pytest.mark.parametrize(
     ("net", "verdict", "line"),
     [
-        (upsampled, "exact", "verified: net: all 1 stage"),
+        (upsampled, "exact", "verified: net: its only stage"),
         (with_constants, "exact", "verified: net: all 4 stages"),
     ],
 )
