@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from click.testing import Result
 
 ROOT = Path(__file__).resolve().parent.parent
-GARBAGE = (10_000, 10, 10)  # Python's 700, 10, 10 take a tenth of the time of tests; rarer searches, gigabytes
 LOOPS_MATTER = {"hw", "emitted", "prove", "test_emissions.py"}  # tests whose hardware is looked at for loops
 NEEDED = {"verilator": ("verilator", "c++", "libpython"), "icarus": ("icarus", "libpython")}
 
@@ -34,7 +33,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Measure the CPU time of each test; do nothing twice that takes long and gives the same again."""
     bytecode.keep()
-    gc.set_threshold(*GARBAGE)
     config.pluginmanager.register(cpu_time.CpuTime(config.getoption("cpu_limit")), "cpu_time")
     yosys.replace_process()
     elaboration.speed_up()
