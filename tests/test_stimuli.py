@@ -1,4 +1,4 @@
-"""Results of searches kept for a process: those of the search itself, and the generator goes on as after it."""
+"""Searches that are kept for a process give what the search gives, and leave the generator in the same state."""
 
 from __future__ import annotations
 

@@ -198,7 +198,8 @@ def main():
         text += f"{kind}: {len(numbers)} layers, {products:,} products, {took:,} cycles alone\n"
     whole = sum(took for took, _ in alone.values())
     pixels = sum({layers[number].shape: count for number, (_, count) in alone.items()}.values())
-    text += f"processor alone: {whole:,} cycles, {whole / cycles:,.0f} times those of the list, by {pixels} pixels\n"
+    text += f"processor alone: {whole:,} cycles, extrapolated from {pixels} pixels: "
+    text += f"{whole / cycles:,.0f} times as many as the list takes\n"
     sys.stdout.write(text)
 
 

@@ -11,7 +11,7 @@ from systoliq.sim import cache
 
 
 def aged(path, days):
-    """An entry whose last use was so many days ago."""
+    """Make an entry that was last used `days` ago."""
     path.mkdir(parents=True)
     (path / "file").write_text("x")
     last = time.time() - days * cache.DAY

@@ -123,7 +123,7 @@ def speed_up() -> None:
 
 
 def _classes(first: Iterable[type]) -> set[type]:
-    """`first` and all classes derived from them whose metaclass is that of Python's abstract classes."""
+    """Return `first` and their subclasses, as far as their metaclass is `ABCMeta`."""
     found: set[type] = set()
     for each in first:
         if type(each) is ABCMeta:

@@ -28,9 +28,9 @@ def content(parameters: Any) -> list[object]:
 
 
 def searched(asked: list[object], generator: np.random.Generator, search: Callable[[], Any]) -> Any:
-    """What was found before for an equal question and an equal generator, which goes on as after the search.
+    """Return the result of an equal search if there was one, and leave the generator in the state after that search.
 
-    In code that a test replaced, all is searched.
+    While a test has something replaced, every search is made.
     """
     if emissions.replaced_by:
         return search()

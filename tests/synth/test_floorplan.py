@@ -83,7 +83,7 @@ def test_stages_of_a_network_are_strips_in_their_order() -> None:
 
 
 def test_memory_blocks_of_a_stage_lie_together_where_others_took_the_middle() -> None:
-    """After stages of many blocks in the same place, those of a small one are neighbours."""
+    """The blocks of a small stage are neighbours, even if large stages took the sites around the same place."""
     names = array(1, 14, name="top.pipeline.s0_conv.dense.array", depth=4)
     names += array(1, 4, name="top.pipeline.s1_conv.dense.array", depth=4)
     counts = {1: 30, 2: 40, 3: 4, 4: 60, 5: 4}

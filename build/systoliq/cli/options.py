@@ -263,7 +263,7 @@ NETWORK_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--throughput",
         type=_Throughput(),
-        help="network: required images per second at 100 MHz (UP5K: 24 MHz); max: as many as the target can compute.",
+        help="network: required images per second at 100 MHz (UP5K: 24 MHz), or max for the most that fits the target.",
     ),
     click.option(
         "--multipliers",

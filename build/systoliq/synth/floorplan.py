@@ -6,8 +6,9 @@ are strips from left to right, each over all of the part's rows and as wide as n
 strip row by row. A moves to the next strip, B down its own. Multipliers of other blocks follow to the right.
 
 In a network, which has several arrays, stages are strips from left to right in the order of the pipeline. The memory
-blocks of a stage lie next to each other, near the middle of its strip, or between those of its neighbours. Control that
-reaches all of them has short wires only if they lie together.
+blocks of a stage lie next to each other, near the middle of its strip. A stage without multipliers has no strip; its
+blocks lie between the stages before and behind it. Control that reaches all blocks of a stage needs this for short
+wires.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from .reference import Integers, Reference, UncomputedError, random_image, tenso
 __all__ = ["SteeredSums", "evaluate_sums"]
 
 _MOST_WORK = 2_000_000  # statements times cycles, of a stage
-_MOST_WORK_OF_ONE = 25_000_000  # the same, if it is that of a single image
+_MOST_WORK_OF_ONE = 25_000_000  # statements times cycles of a single image
 _MOST_IMAGES = 1000
 _MARGIN = 1000  # cycles until the first result
 _RUNS = (1, 2, 4)  # neighbouring products that are at the same end

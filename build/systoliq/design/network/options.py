@@ -42,7 +42,7 @@ class NetworkOptions(Options):
         cells that multiply and accumulate, one of `systoliq.hw.cells.CELLS`. "auto" selects for each stage the part's
         cells, two products per cell, or lookup tables.
     throughput
-        required images per second at `clock_mhz`; `math.inf` for as many as the `part` can compute.
+        required images per second at `clock_mhz`; `math.inf` for the most that fits the `part`.
     multipliers, luts
         budget of multiplier cells, and of LUT sites for further products on ECP5 and iCE40.
     plan
