@@ -10,7 +10,7 @@ from systoliq.hw import emit_verilog
 from systoliq.hw.cells import models_verilog
 from systoliq.signoff.power_up import without_initial_values
 from systoliq.sim.engine import Engine
-from systoliq.sim.engine.dma_engine import TOP, SimulatedDmaEngine
+from systoliq.sim.engine.dma_engine import SimulatedDmaEngine
 from systoliq.sim.runner import Simulation, SimulatorWarning, build
 
 SHAPES = [  # K below rows * depth, whole tiles, and everything ragged
@@ -40,12 +40,8 @@ class Uninitialized(Engine):
 class UninitializedDma(SimulatedDmaEngine):
     """An engine with masters whose Verilog gives registers no initial values."""
 
-    @functools.cached_property
-    def simulation(self):
-        verilog = without_initial_values(emit_verilog(self.hardware, TOP))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SimulatorWarning)
-            return build(verilog + models_verilog(self.config.cells), TOP, self.simulator)
+    def verilog(self):
+        return without_initial_values(super().verilog())
 
 
 class OnKeptBytes(Simulation):

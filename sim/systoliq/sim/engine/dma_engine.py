@@ -96,8 +96,11 @@ class SimulatedDmaEngine:
         require("cocotbext-axi")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SimulatorWarning)  # lint of the emitted Verilog is its own test
-            verilog = emit_verilog(self.hardware, TOP) + models_verilog(self.config.cells)
-            return build(verilog, TOP, self.simulator)
+            return build(self.verilog() + models_verilog(self.config.cells), TOP, self.simulator)
+
+    def verilog(self) -> str:
+        """The engine's Verilog, without the models of its cells."""
+        return emit_verilog(self.hardware, TOP)
 
     def place(self, jobs: Sequence[AnyJob], image: MemoryImage, *, ragged: bool = False) -> list[Placement]:
         """Put the operands of `jobs` into memory, at odd places where it is `ragged`, and make room for results."""
