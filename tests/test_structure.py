@@ -279,6 +279,7 @@ TESTED_ELSEWHERE = {
     "engine/host/job_placement.py": "tests/engine/test_operators.py puts results together",
     "engine/host/float8_plan.py": "tests/engine/test_float8.py plans them",
     "engine/host/driver.py": "tests/engine carries out its steps; test_driver_c.py holds the C driver to them",
+    "dma/word_queue.py": "tests/hw/dma/test_early_buffer.py has both",
     "network/window_operator.py": "tests/hw/network/test_operator.py holds all operators to the same tests",
     "network/layer_operator.py": "tests/hw/network/test_operator.py, likewise",
     "network/average_operator.py": "tests/hw/network/test_operator.py, likewise",

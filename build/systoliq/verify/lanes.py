@@ -121,7 +121,7 @@ class Lanes(ABC):
         return [int(y) for y in answers]
 
     def respond_all(self, accumulators: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-        """Yield the results for the accumulators of each column in turn. Serial multipliers take several columns at once."""
+        """Yield the results for the accumulators of each column. Serial multipliers take several columns at once."""
         for first in range(0, len(accumulators), _COLUMNS_AT_ONCE):
             some = enumerate(accumulators[first : first + _COLUMNS_AT_ONCE], first)
             yield from ([int(y) for y in each] for each in self._answers({n: self._given(given) for n, given in some}))

@@ -1,4 +1,7 @@
-"""The early buffer: everything once and in order, a cycle after it was taken, at full rate, empty after a reset."""
+"""The early buffer and the word queue: everything once and in order, a cycle after it was taken, at full rate.
+
+Both are empty after a reset.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,22 @@ import pytest
 from amaranth.hdl import Signal, unsigned
 
 from systoliq.hw.dma.early_buffer import EarlyBuffer
+from systoliq.hw.dma.word_queue import WordQueue
 
 from ..bench import send, simulate, wait
 
 BEFORE = [1, 2]
+BLOCKS = {
+    "early buffer": lambda: EarlyBuffer(unsigned(8), kind="early_buffer"),
+    "word queue": lambda: WordQueue(unsigned(8), cells="portable"),
+    "word queue of ecp5": lambda: WordQueue(unsigned(8), cells="ecp5"),
+}
 
 
 @pytest.mark.parametrize(("comes", "goes"), [(1.0, 1.0), (1.0, 0.3), (0.3, 1.0), (0.6, 0.6)])
-def test_everything_passes_once_and_in_order(comes, goes):
-    block, reset = EarlyBuffer(unsigned(8), kind="early_buffer"), Signal()
+@pytest.mark.parametrize("name", BLOCKS)
+def test_everything_passes_once_and_in_order(comes, goes, name):
+    block, reset = BLOCKS[name](), Signal()
     rng = random.Random(1)
     given = [rng.getrandbits(8) for _ in range(300)]
     taken, cycles = [], [0]

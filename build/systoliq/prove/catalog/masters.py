@@ -27,22 +27,21 @@ class EarlyHarness(wiring.Component):
         self.depth = depth
         super().__init__({"valid": In(1), "payload": In(_BITS), "take": In(1), "mark": In(1)})
 
+    def _dut(self) -> EarlyBuffer | WordQueue:
+        if self.depth:
+            return WordQueue(unsigned(_BITS), cells="portable", depth=self.depth)
+        return EarlyBuffer(unsigned(_BITS), kind="early_buffer")
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        if self.depth:
-            queue = WordQueue(unsigned(_BITS), cells="portable", depth=self.depth)
-            m.submodules.dut = dut = queue
-            there, word, most = queue.there, queue.word, self.depth
-        else:
-            buffer = EarlyBuffer(unsigned(_BITS), kind="early_buffer")
-            m.submodules.dut = dut = buffer
-            there, word, most = buffer.any, buffer.taken, 2
+        m.submodules.dut = dut = self._dut()
+        most = self.depth or 2
         put, seen = self.valid & dut.i.ready, Signal()
         m.d.comb += [
             dut.i.valid.eq(self.valid),
             dut.i.payload.eq(self.payload),
             dut.take.eq(self.take),
-            Assume(there | ~self.take),
+            Assume(dut.any | ~self.take),
         ]
         m.d.sync += seen.eq(self.take)
         inside = check_order(
@@ -52,12 +51,12 @@ class EarlyHarness(wiring.Component):
             put_payload=self.payload,
             take=seen,
             head=seen,
-            head_payload=word,
+            head_payload=dut.taken,
             most=most,
         )
         held, ready = Signal.like(inside), Signal.like(inside)
         m.d.comb += ready.eq(inside if self.depth else held)  # a queue's place is free a cycle later
-        m.d.comb += [held.eq(inside - seen), Assert(there == (held != 0)), Assert(dut.i.ready == (ready < most))]
+        m.d.comb += [held.eq(inside - seen), Assert(dut.any == (held != 0)), Assert(dut.i.ready == (ready < most))]
         m.d.comb += Cover(put & self.take & seen)
         return m
 

@@ -60,7 +60,7 @@ class VectorUnit(wiring.Component):
         )
         a, b = words = tuple(self._words(m, platform, name) for name in "ab")
         under_way = self._lanes(m, platform, words, enters, reads, loads, taken, command)
-        both = a.there & (b.there | ~command.pair)
+        both = a.any & (b.any | ~command.pair)
         m.d.comb += [
             self.busy.eq(busy),
             enters.eq(reads & both & self._room.any),
@@ -77,7 +77,7 @@ class VectorUnit(wiring.Component):
                 command.eq(self.command),
             ]
         with m.Else():
-            with m.If(left & a.word.last & a.word.mark.last):  # no more words are there
+            with m.If(left & a.taken.last & a.taken.mark.last):  # no more words are there
                 m.d.sync += [reads.eq(0), fills.eq(0)]
             with m.If(~reads & ~fills & ~under_way & self.y_idle):
                 m.d.sync += busy.eq(0)
@@ -134,8 +134,8 @@ class VectorUnit(wiring.Component):
         for index, lane in enumerate(lanes):
             m.submodules[f"lane_{index}"] = place(lane, platform)
             m.d.comb += [
-                lane.a.eq(words[0].word.data[8 * index :][:8]),
-                lane.b.eq(words[1].word.data[8 * index :][:8]),
+                lane.a.eq(words[0].taken.data[8 * index :][:8]),
+                lane.b.eq(words[1].taken.data[8 * index :][:8]),
                 lane.read.eq(reads),
                 lane.rounding.eq(rounding),
                 lane.load_a.eq(entries["load"]),
@@ -166,7 +166,7 @@ class VectorUnit(wiring.Component):
             m.d.sync += [place_of.eq(0), part.eq(0)]
         for name, queue in zip("ab", words, strict=True):
             entries[name] = entry = Signal(ENTRY_BITS, name=f"entry_{name}", reset_less=True)
-            choices = Array(queue.word.data[8 * ENTRY_BYTES * index :][:ENTRY_BITS] for index in range(parts))
+            choices = Array(queue.taken.data[8 * ENTRY_BYTES * index :][:ENTRY_BITS] for index in range(parts))
             m.d.sync += entry.eq(choices[part_now])
         return entries
 

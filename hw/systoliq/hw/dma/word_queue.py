@@ -16,11 +16,11 @@ _DEPTH = 16  # words of a memory in lookup tables
 
 
 class WordQueue(wiring.Component):
-    """Takes up to ``depth`` payloads of ``i``, a power of two, in their order. ``there`` is 1 while one is inside;
-    ``word`` is the oldest one of the cycle before, and ``take``, only while ``there``, removes it. Passes one a cycle.
-    Reset empties it.
+    """An `EarlyBuffer` for ``depth`` payloads, a power of two, with the same ports. If nothing was taken, ``taken`` is
+    the oldest payload of the cycle before.
 
-    ``i.ready`` and ``there`` are registers. ``take`` reaches counters alone, never the words.
+    ``i.ready`` and ``any`` are registers. ``take`` reaches counters alone, never the words, and frees a place a cycle
+    later.
     """
 
     moves_bits = True
@@ -30,7 +30,7 @@ class WordQueue(wiring.Component):
         self.depth = depth
         self.ram = BlockRam(width, depth=depth, cells=cells, registered=False)
         self.kind = f"word_queue_{width}"
-        super().__init__({"i": In(stream.Signature(payload)), "there": Out(1), "take": In(1), "word": Out(payload)})
+        super().__init__({"i": In(stream.Signature(payload)), "any": Out(1), "take": In(1), "taken": Out(payload)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -40,19 +40,19 @@ class WordQueue(wiring.Component):
         left = Signal()
         m.d.sync += left.eq(self.take)
         room = Credit(m, self.depth, name="room", full=True, give=left, take=came)
-        there = Credit(m, self.depth, name="there", full=False, give=came, take=self.take)
+        held = Credit(m, self.depth, name="held", full=False, give=came, take=self.take)
         newest = Signal(range(self.depth))
         oldest = Signal(range(self.depth))
         m.d.comb += [
             came.eq(self.i.valid & room.any),
             self.i.ready.eq(room.any),
-            self.there.eq(there.any),
+            self.any.eq(held.any),
             ram.write.eq(came),
             ram.write_address.eq(newest),
             ram.write_data.eq(Value.cast(self.i.payload)),
-            ram.read.eq(there.any),
+            ram.read.eq(held.any),
             ram.read_address.eq(oldest),
-            Value.cast(self.word).eq(ram.read_data),
+            Value.cast(self.taken).eq(ram.read_data),
         ]
         with m.If(came):
             m.d.sync += newest.eq(newest + 1)
