@@ -100,7 +100,7 @@ REFUSED = {
     ),
     "nothing but host": (
         "float[1, 4] x", "float[1, 4] y", f"{A} y = Softmax(fa)",
-        "it must have an operator between integers, and has for the host alone Softmax 'y' (behind the last integers)",
+        "and has only Softmax 'y', which the host computes",
     ),
 }  # fmt: skip
 

@@ -102,6 +102,11 @@ REFUSED = {
         f"{W} f = Conv(a, fw) {Q}",
         "Conv 'f': its input 'a' must come from a DequantizeLinear, not from the graph's input 'a'",
     ),
+    "a bound of NaN": (
+        f"{ROW} a",
+        f"{A} n = Constant<value = float {{nan}}>() f = Clip(fa, n) {Q}",
+        "min of Clip 'f' must be a number, not NaN: leave it out for no bound",
+    ),
     "float weights": (
         f"{IMAGE} a",
         f"{A} f = Mul(fa, real) {Q}",

@@ -109,9 +109,12 @@ def reading_of(path: Path, graph: Graph) -> Reading:
 def _without_nodes(verdicts: tuple[Verdict, ...]) -> str:
     """Why a model whose nodes are all the host's is no network."""
     host = [each for each in verdicts if each.fate is Fate.HOST and each.operator not in QUANTIZERS]
-    named = ", ".join(f"{each.operator} {each.name!r} ({each.text})" for each in host[:_LISTED]) or "no operators"
+    named = ", ".join(f"{each.operator} {each.name!r}" for each in host[:_LISTED]) or "no operators"
     more = f" and {len(host) - _LISTED} more" if len(host) > _LISTED else ""
-    return f"it must have an operator between integers, and has for the host alone {named}{more}"
+    return (
+        f"it must have an operator between integers that hardware takes (docs/networks.md lists them), and has only "
+        f"{named}{more}, which the host computes"
+    )
 
 
 def with_batch(model: ModelProto) -> ModelProto:

@@ -246,6 +246,8 @@ def bounds_of(graph: Graph, node: NodeProto) -> tuple[float, float]:
             if array.size != 1:
                 raise NotTakenError(f"{name} of {label(node)} must be one number, not of shape {list(array.shape)}")
             given = np.asarray(array, np.float32).reshape(())
+        if given is not None and np.isnan(given):
+            raise NotTakenError(f"{name} of {label(node)} must be a number, not NaN: leave it out for no bound")
         bounds.append(given)
     return (
         float("-inf") if bounds[0] is None else float(bounds[0]),
