@@ -106,6 +106,17 @@ def test_a_single_product_is_a_layer(call, save, tmp_path):
     assert open_source(str(tmp_path / "q.onnx")).kind == "layer"
 
 
+def test_alpha_and_beta_and_a_shared_bias(call, save, tmp_path):
+    nodes = """s = Gemm<transB = 1, alpha = 0.5>(x, u, d) t = Gemm<transB = 1, beta = 3.0>(x, u, d)
+        y = Concat<axis = 1>(s, t)"""
+    path = float_model(tmp_path / "m.onnx", nodes, ends="(float[N, 4] x) => (float[N, 6] y)")
+    rows = np.random.default_rng(1).normal(size=(200, 4)).astype(np.float32)
+    result = call("quantize", path, "--data", save("c.npz", x=rows), "--out", tmp_path / "q.onnx")
+    assert result.exit_code == 0, result.output
+    expected, found = (InferenceSession(each).run(None, {"x": rows})[0] for each in (path, tmp_path / "q.onnx"))
+    assert np.abs(found - expected).max() < np.ptp(expected) / 50  # rounding; with a bias of another scale, 1 / 20
+
+
 def test_weights_beside_the_model_and_open_sizes(call, data, tmp_path):
     path = float_model(tmp_path / "m.onnx", ends="(float[N, 1, H, W] x) => (float[N, 3] y)")
     beside = tmp_path / "m.data"

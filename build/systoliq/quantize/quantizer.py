@@ -18,6 +18,7 @@ from .accuracy import Accuracy, compare_accuracy
 from .calibration import Samples, batches
 from .float_model import FloatModel
 from .hardware_check import HardwareCheck, check_hardware
+from .own_constants import give_own_constants
 from .power_of_two import power_of_two_overrides
 from .settings import CALIBRATIONS, WEIGHT_BITS, quantizer_settings
 
@@ -129,6 +130,7 @@ def _quantize(model: FloatModel, samples: Samples, settings: dict[str, Any], pat
     model.save(plain)
     with library(f"{model.path}: onnxruntime cannot quantize it"), _silent():
         preparation.quant_pre_process(plain, prepared, skip_symbolic_shape=True)
+        give_own_constants(prepared)
         ort.quantize_static(prepared, path, Reader(), **settings)
 
 
