@@ -19,8 +19,9 @@ from amaranth.lib.wiring import In
 from systoliq.hw.delay import delay
 from systoliq.prove.catalog import find, properties
 from systoliq.prove.engines import decide
+from systoliq.prove.kept import kept_or_made
 from systoliq.prove.netlist import definition
-from systoliq.prove.property import FromAnyState, Property, SeededBug, Verdict
+from systoliq.prove.property import Bounded, Decision, FromAnyState, Property, SeededBug, Verdict
 from systoliq.prove.runner import ProofRun, run_one
 
 QUICK = [prop.name for prop in properties() if prop.quick]
@@ -37,6 +38,26 @@ def test_property_is_proven(name, tmp_path):
 def test_a_property_is_proven_in_a_process_of_its_own():
     result = run_one(ProofRun(find(QUICK[0])))
     assert result.passed, f"{result.verdict.value}\n{result.detail}"
+
+
+def test_a_resumed_run_takes_only_decisions_about_the_same_hardware(tmp_path, monkeypatch):
+    monkeypatch.setenv("SYSTOLIQ_CACHE", str(tmp_path))
+    proof = ProofRun(find("replay buffer, 1 beats 2 times"))
+    runs = [run_one(each, resume=True) for each in (proof, proof, dataclasses.replace(proof, seeded=True))]
+    assert [(run.passed, run.kept) for run in runs] == [(True, False), (True, True), (True, False)]
+    assert runs[1].seconds < runs[0].seconds
+
+
+def test_a_proof_without_an_answer_is_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("SYSTOLIQ_CACHE", str(tmp_path / "cache"))
+    answers = [Decision(Verdict.TIMEOUT), Decision(Verdict.PROVEN)]
+    prop = find(QUICK[0])
+    found = [kept_or_made(prop, None, "a netlist", lambda: answers.pop(0)) for _ in range(3)]
+    assert [each.verdict for each in found] == [Verdict.TIMEOUT, Verdict.PROVEN, Verdict.PROVEN]
+    assert [each.kept is not None for each in found] == [False, False, True]
+    others = ((prop, None, "another"), (dataclasses.replace(prop, method=Bounded(3)), None, "a netlist"))
+    for other in others:
+        assert kept_or_made(*other, lambda: Decision(Verdict.FAILED)).kept is None
 
 
 @pytest.mark.sampled(5)

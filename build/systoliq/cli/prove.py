@@ -23,8 +23,11 @@ __all__ = ["prove"]
 @click.option("--quick", is_flag=True, help="Run only properties that take a few seconds.")
 @click.option("--bugs/--no-bugs", default=True, help="Also seed a bug for each property and expect a failure.")
 @click.option("--processes", default=2, show_default=True, type=click.IntRange(1), help="Proofs that run in parallel.")
+@click.option(
+    "--resume", is_flag=True, help="Keep decisions, and take those of earlier runs about the same netlists and claims."
+)
 @click.option("--list", "list_only", is_flag=True, help="List the properties without proving them.")
-def prove(words: tuple[str, ...], quick: bool, bugs: bool, processes: int, list_only: bool) -> None:
+def prove(words: tuple[str, ...], quick: bool, bugs: bool, processes: int, resume: bool, list_only: bool) -> None:
     """Prove properties of the hardware: all properties, or those with one of WORDS in their name.
 
     Exits with 1 if a property is not proven (also after a timeout), or if a proof misses its seeded bug.
@@ -65,11 +68,13 @@ def prove(words: tuple[str, ...], quick: bool, bugs: bool, processes: int, list_
             if not result.passed:
                 progress.console.print(f"[red]{what}: {result.verdict.value}[/red]\n{result.detail}", highlight=False)
 
-        results = run(runs, processes=processes, on_result=show)
+        results = run(runs, processes=processes, resume=resume, on_result=show)
     console.print(_table(results))
     failures = sum(not result.passed for result in results)
     console.print(
-        f"{len(results) - failures} of {len(results)} as expected" + (f", {failures} not" if failures else "")
+        f"{len(results) - failures} of {len(results)} as expected"
+        + (f", {failures} not" if failures else "")
+        + (f"; {sum(result.kept for result in results)} from earlier runs" if resume else "")
     )
     sys.exit(1 if failures else 0)
 

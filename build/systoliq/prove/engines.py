@@ -6,27 +6,19 @@ import re
 import subprocess
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from systoliq.subprocesses import run_child
 
+from .kept import kept_or_made
 from .netlist import Netlist
-from .property import Bounded, FromAnyState, Induction, Method, Property, Unbounded, Verdict
+from .property import Bounded, Decision, FromAnyState, Induction, Method, Property, Unbounded, Verdict
 from .unroll import Unrolling
 
-__all__ = ["Decision", "decide"]
+__all__ = ["decide"]
 
 _SETTLED = 3  # cycles after power-up until the registers that hold a cell's mode are loaded, and their claims checked
-
-
-@dataclass(frozen=True)
-class Decision:
-    """A verdict and, if it is not PROVEN, the reason: a trace, an unreachable cover, a message."""
-
-    verdict: Verdict
-    detail: str = ""
 
 
 class _Clock:
@@ -39,11 +31,22 @@ class _Clock:
         return max(self._end - time.monotonic(), 0.001)
 
 
-def decide(prop: Property, folder: Path) -> Decision:
-    """Prove ``prop`` within its seconds; intermediate files go to ``folder``."""
+def decide(prop: Property, folder: Path, *, resume: bool = False) -> Decision:
+    """Prove ``prop`` within its seconds; intermediate files go to ``folder``.
+
+    With ``resume``, a decision that an earlier run made about the same netlist and claims counts.
+    """
     clock = _Clock(prop.seconds)
     harness = prop.harness()
     netlist = Netlist(harness, folder)
+
+    def make() -> Decision:
+        return _decided(prop, harness, netlist, folder, clock)
+
+    return kept_or_made(prop, harness, netlist.content, make) if resume else make()
+
+
+def _decided(prop: Property, harness: Any, netlist: Netlist, folder: Path, clock: _Clock) -> Decision:
     text, formulas = netlist.smt(), getattr(harness, "formulas", ())
     unrolling = Unrolling(text, formulas, free_products=getattr(harness, "free_products", False))
     if not unrolling.claims_at(0):

@@ -12,6 +12,8 @@ TOP = "harness"
 CELLS = "cells.v"
 """The file of the cells' models; Yosys notes it as the origin of their assertions."""
 
+_SOURCE = re.compile(r"^ *attribute \\src .*\n", re.MULTILINE)
+
 # Memories become registers; every register a plain one with its enable and reset as logic before it.
 _FLATTEN = (
     "hierarchy -check -top {top}",
@@ -35,7 +37,10 @@ _TO_AIGER = (
 
 
 class Netlist:
-    """The flat netlist of a harness, held by Yosys, as emitted by the same code that writes the Verilog package."""
+    """The flat netlist of a harness, held by Yosys, as emitted by the same code that writes the Verilog package.
+
+    `content` is all that it is made of, without the places in the source that emitted it.
+    """
 
     def __init__(self, harness: Any, folder: Path) -> None:
         # Not at the top: systoliq works without Yosys' library, and a bug is seeded before the hardware is imported.
@@ -52,6 +57,7 @@ class Netlist:
         source.write_text(text)
         used = [model for name, model in models().items() if re.search(rf"\bcell \\{name}\b", text)]
         cells.write_text("\n".join(definition(model) for model in used))
+        self.content = _SOURCE.sub("", text) + cells.read_text()
         self._design = libyosys.Design()
         self._run(
             f"read_verilog -formal -defer {cells}",  # deferred: read anew for the parameters of each cell

@@ -7,7 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Bounded", "FromAnyState", "Induction", "Method", "Property", "SeededBug", "Unbounded", "Verdict"]
+__all__ = [
+    "Bounded",
+    "Decision",
+    "FromAnyState",
+    "Induction",
+    "Method",
+    "Property",
+    "SeededBug",
+    "Unbounded",
+    "Verdict",
+]
 
 
 @dataclass(frozen=True)
@@ -112,3 +122,15 @@ class Verdict(enum.Enum):
     UNREACHABLE = "unreachable"
     TIMEOUT = "timeout"
     ERROR = "error"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A verdict and, if it is not PROVEN, the reason: a trace, an unreachable cover, a message.
+
+    `kept` are the seconds that it took in an earlier run, None if it was made in this one.
+    """
+
+    verdict: Verdict
+    detail: str = ""
+    kept: float | None = None

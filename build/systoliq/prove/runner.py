@@ -14,7 +14,7 @@ from pathlib import Path
 
 from systoliq.subprocesses import run_child
 
-from .property import Property, Verdict
+from .property import Decision, Property, Verdict
 
 __all__ = ["ProofResult", "ProofRun", "run"]
 
@@ -31,12 +31,13 @@ class ProofRun:
 
 @dataclass(frozen=True)
 class ProofResult:
-    """Result of a proof."""
+    """Result of a proof; `kept` if it is an earlier run's, as are the seconds then."""
 
     proof: ProofRun
     verdict: Verdict
     seconds: float
     detail: str
+    kept: bool = False
 
     @property
     def passed(self) -> bool:
@@ -44,38 +45,43 @@ class ProofResult:
         return self.verdict is (Verdict.FAILED if self.proof.seeded else Verdict.PROVEN)
 
 
-def run_one(proof: ProofRun) -> ProofResult:
-    """Run one proof to its end, or to its limit."""
+def run_one(proof: ProofRun, *, resume: bool = False) -> ProofResult:
+    """Run one proof to its end, or to its limit; with `resume`, an earlier run's decision about the same counts."""
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="systoliq-prove-") as folder:
-        arguments = [folder, proof.prop.name]
-        if proof.seeded:
-            arguments.append(json.dumps(asdict(proof.prop.bug)))
-        verdict, detail = _run_worker(arguments, proof.prop.seconds + _SPARE_SECONDS, Path(folder))
-    return ProofResult(proof, verdict, time.monotonic() - start, detail)
+        bug = asdict(proof.prop.bug) if proof.seeded else None
+        arguments = [folder, proof.prop.name, json.dumps(bug), *["--resume"] * resume]
+        decision = _run_worker(arguments, proof.prop.seconds + _SPARE_SECONDS, Path(folder))
+    kept = decision.kept is not None
+    seconds = time.monotonic() - start if decision.kept is None else decision.kept
+    return ProofResult(proof, decision.verdict, seconds, decision.detail, kept)
 
 
-def _run_worker(arguments: list[str], seconds: float, folder: Path) -> tuple[Verdict, str]:
+def _run_worker(arguments: list[str], seconds: float, folder: Path) -> Decision:
     command = [sys.executable, "-m", "systoliq.prove.worker", *arguments]
     try:
         process = run_child(command, timeout=seconds)
     except subprocess.TimeoutExpired:
-        return Verdict.TIMEOUT, f"no answer after {seconds:.0f} s"
+        return Decision(Verdict.TIMEOUT, f"no answer after {seconds:.0f} s")
     file = folder / "decision.json"
     if process.returncode or not file.exists():
-        return Verdict.ERROR, (process.stderr.strip() or process.stdout.strip())[-1000:]
-    decision = json.loads(file.read_text())
-    return Verdict(decision["verdict"]), decision["detail"]
+        return Decision(Verdict.ERROR, (process.stderr.strip() or process.stdout.strip())[-1000:])
+    found = json.loads(file.read_text())
+    return Decision(Verdict(found["verdict"]), found["detail"], found["kept"])
 
 
 def run(
-    runs: Sequence[ProofRun], *, processes: int = 2, on_result: Callable[[ProofResult], None] | None = None
+    runs: Sequence[ProofRun],
+    *,
+    processes: int = 2,
+    resume: bool = False,
+    on_result: Callable[[ProofResult], None] | None = None,
 ) -> list[ProofResult]:
     """Run all ``runs``, ``processes`` at a time; ``on_result`` is called with each result when its proof ends. Results
-    in the runs' order.
+    in the runs' order. See `run_one` about ``resume``.
     """
     with ThreadPoolExecutor(processes) as pool:
-        futures = [pool.submit(run_one, proof) for proof in runs]
+        futures = [pool.submit(run_one, proof, resume=resume) for proof in runs]
         for future in as_completed(futures):
             if on_result is not None:
                 on_result(future.result())

@@ -1,8 +1,9 @@
 """A proof in its own process, so that a crash, a leak or a seeded bug does not affect others.
 
-    python -m systoliq.prove.worker FOLDER NAME [BUG]
+    python -m systoliq.prove.worker FOLDER NAME BUG [--resume]
 
-BUG is a seeded bug as JSON. The decision is written to FOLDER/decision.json; the output of the tools is the log.
+BUG is a seeded bug as JSON, or null. The decision is written to FOLDER/decision.json; the output of the tools is the
+log. With --resume, decisions of earlier runs count.
 """
 
 from __future__ import annotations
@@ -12,19 +13,19 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from .property import SeededBug, Verdict
+from .property import Decision, SeededBug, Verdict
 from .seeded import seed
 
 
-def main(folder: Path, name: str, bug: SeededBug | None) -> None:
+def main(folder: Path, name: str, bug: SeededBug | None, *, resume: bool) -> None:
     """Prove the property ``name``, of hardware with ``bug`` if given."""
     if bug is not None:
         seed(bug)
     from .catalog import find  # imports the hardware
-    from .engines import Decision, decide
+    from .engines import decide
 
     try:
-        decision = decide(find(name), folder)
+        decision = decide(find(name), folder, resume=resume)
     except Exception as error:  # noqa: BLE001 - any error of a tool becomes the decision of this proof
         decision = Decision(Verdict.ERROR, f"{type(error).__name__}: {error}")
     content = {**asdict(decision), "verdict": decision.verdict.value}
@@ -32,4 +33,5 @@ def main(folder: Path, name: str, bug: SeededBug | None) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], SeededBug(**json.loads(sys.argv[3])) if sys.argv[3:] else None)
+    chosen = json.loads(sys.argv[3])
+    main(Path(sys.argv[1]), sys.argv[2], chosen and SeededBug(**chosen), resume="--resume" in sys.argv[4:])
