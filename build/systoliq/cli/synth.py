@@ -15,6 +15,7 @@ from ..design import Design, open_source
 from ..files import check_file, json_bytes, write_file
 from ..progress import Stages
 from ..synth.advice import clock_verdict
+from ..synth.energy import Energy, check_energy
 from ..synth.floorplan import floorplan_line, floorplan_script
 from ..synth.opensta import BRINGS
 from ..synth.report import SynthReport
@@ -65,6 +66,12 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         metavar="FILE",
         help="Standard-cell library, for the target generic.",
     ),
+    click.option(
+        "--energy",
+        type=click.Path(path_type=Path),
+        metavar="A.npz",
+        help="Estimate the energy of the inferences of this input (as for simulate), in standard cells.",
+    ),
     click.option("--report", type=click.Path(path_type=Path), metavar="R.json", help="File for all figures."),
     click.option(
         "--floorplan",
@@ -83,6 +90,7 @@ Examples
   systoliq synth engine --target ice40-up5k --seeds 1 --report report.json
   systoliq synth layer.npz --target osu018 --mhz 250
   systoliq synth layer.npz --target generic --liberty process.lib
+  systoliq synth resnet8-fc --target osu018 --cols 1 --energy a.npz
 """
 
 
@@ -100,19 +108,26 @@ Examples
 )
 def synth(
     source: str, weights: Path | None, no_bias: bool, name: str | None, target: str, seeds: int, mhz: float | None,
-    liberty: Path | None, report: Path | None, floorplan: Path | None, **hardware: Any,
+    liberty: Path | None, energy: Path | None, report: Path | None, floorplan: Path | None, **hardware: Any,
 ) -> None:  # fmt: skip
     """See `help`."""
     check_file("report", report)
     check_file("floorplan", floorplan)
     device = open_target(target)
+    if energy is not None:
+        check_energy(device, liberty)
     asked = hardware_of(hardware, device)
     design = open_source(source, asked, weights=weights, use_bias=not no_bias, name=name)
+    operands = None if energy is None else design.read_operands(energy)
+    if operands is not None:
+        design.inferences(operands)  # refuses before synthesis what has none
     show_plan(design, device)
     tell_expected_time(design, device, seeds)
     stages = Stages()
     with stages.stage(f"synthesize {design.name} for {device.title}") as detail:
-        found = design.synthesize(target, seeds=range(1, seeds + 1), mhz=mhz, liberty=liberty, progress=detail)
+        found = design.synthesize(
+            target, seeds=range(1, seeds + 1), mhz=mhz, liberty=liberty, energy=operands, progress=detail
+        )
     rate = _images_a_second(design, found)
     if report is not None:
         write_file(report, json_bytes(found.as_json() | ({} if rate is None else {"images_per_second": round(rate)})))
@@ -142,6 +157,7 @@ def show_report(report: SynthReport, rate: float | None) -> None:
     rows += _gates(report, figures) if report.gates is not None else _part(report, figures)
     if rate is not None:
         rows.append(("images a second", f"{rate:.0f} at {report.fmax_mhz:g} MHz"))
+    rows += _energy(report.energy) if report.energy is not None else []
     for label, value in rows:
         table.add_row(label, str(value))
     Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH).print(table)
@@ -149,6 +165,17 @@ def show_report(report: SynthReport, rate: float | None) -> None:
         Console(highlight=False).print(_by_block(report))
     if report.parts:
         Console(highlight=False).print(_by_part(report))
+
+
+def _energy(energy: Energy) -> Iterator[tuple[str, object]]:
+    """Rows of an estimate of energy."""
+    figures = energy.as_json()
+    each = {name: figures[f"{name}_pj"] for name in ("total", "clock", "registers", "logic", "least", "most")}
+    parts = f"clock {each['clock']:.0f}, registers {each['registers']:.0f}, logic {each['logic']:.0f}"
+    yield "energy", f"{each['total']:.0f} pJ an inference, {figures['pj_per_mac']:.2f} a multiply-accumulate: {parts}"
+    bounds = f"{each['least']:.0f} to {each['most']:.0f} pJ by the tables of {energy.library} at {energy.volts:g} V"
+    yield "its bounds", f"{bounds}; without wires and clock buffers ({energy.inferences} in {energy.cycles} cycles)"
+    yield "leakage", f"{energy.leakage:.2f} uW"
 
 
 def _gates(report: SynthReport, figures: dict[str, Any]) -> Iterator[tuple[str, object]]:

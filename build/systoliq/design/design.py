@@ -172,6 +172,12 @@ class Design(ABC):
             callable that receives the name of each slow stage.
         """
 
+    def inferences(self, operands: Mapping[str, Any]) -> tuple[int, int]:
+        """Return the number of inferences in the operands of `simulate`, and the multiply-accumulates of each."""
+        raise InputError(
+            f"energy must be asked for a layer's rows or a network's images, not for the source {self.kind}"
+        )
+
     @property
     def unit_beats(self) -> int:
         """Beats of A in the smallest independent unit, which one frame of a link carries."""
@@ -214,12 +220,16 @@ class Design(ABC):
         seeds: Sequence[int] = (1, 2, 3),
         mhz: float | None = None,
         liberty: Path | None = None,
+        energy: Mapping[str, Any] | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> SynthReport:
-        """Synthesize for `target`, and place and route if supported; see `synth.synthesize`."""
+        """Synthesize for `target`, and place and route if supported; see `synth.synthesize`.
+
+        `energy` are operands, as of `simulate`, whose energy to estimate; for standard cells.
+        """
         from ..synth import synthesize
 
-        return synthesize(self, target, seeds=seeds, mhz=mhz, liberty=liberty, progress=progress)
+        return synthesize(self, target, seeds=seeds, mhz=mhz, liberty=liberty, energy=energy, progress=progress)
 
     @property
     def part_of(self) -> Callable[[str], str] | None:

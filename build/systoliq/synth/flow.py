@@ -18,6 +18,7 @@ from systoliq.hw.verilog import emit_verilog, files_of
 from systoliq.sim.cache import content_key, obtain
 
 from ..errors import SynthesisError
+from .energy import check_energy, energies_of, estimate
 from .families import FAMILIES
 from .families.large_memories import in_large_blocks
 from .floorplan import floorplan
@@ -87,6 +88,7 @@ def synthesize(
     mhz: float | None = None,
     liberty: Path | None = None,
     breakdown: bool = True,
+    energy: Mapping[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> SynthReport:
     """Synthesize `design`, and place and route it where that is possible.
@@ -102,6 +104,8 @@ def synthesize(
     breakdown
         False leaves out the figures of parts, and of standard cells the counts by module, which take about the same
         time again.
+    energy
+        operands of a `Design`, as its `simulate` takes them, whose energy to estimate; for standard cells.
     progress
         called with the name of each stage that takes time.
 
@@ -109,10 +113,15 @@ def synthesize(
     ------
     DoesNotFitError
         if the part has too few resources of a kind.
+    InputError
+        if the target, its library or the design has no energy.
     """
     target = open_target(target) if isinstance(target, str) else target
+    if energy is not None:
+        check_energy(target, liberty)
     file = library_of(target, liberty)
     library = None if file is None else read_library(file, find_yosys())
+    energies = energies_of(library) if energy is not None and library is not None else None
     asked = target.mhz if mhz is None else mhz
     say = progress or (lambda stage: None)
     started = time.monotonic()
@@ -129,6 +138,8 @@ def synthesize(
     modules = _blocks(verilog, name, target, library, asked, say) if library is not None and breakdown else {}
     report = _report(figures, target, placement, seeds, design)
     parts = figures_of_parts(folder, design.part_of) if breakdown and design.part_of else {}
+    if energy is not None and energies is not None:
+        report = dataclasses.replace(report, energy=estimate(design, folder, energies, energy, say))
     return dataclasses.replace(report, parts=parts, blocks=modules, seconds=round(time.monotonic() - started, 1))
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 from systoliq.markup import described
 
+from .energy import Energy
+
 __all__ = ["CriticalPath", "SynthReport"]
 
 
@@ -39,7 +41,7 @@ class SynthReport:
     the part has too few pins. ``floorplan`` has the sites of the placed multipliers, by nextpnr's names (see
     `floorplan`). ``parts`` has the cells of the design's parts by name, as `figures_of_parts` counts them. ``gates``
     are all cells of a target without a part, and ``area`` is their area in the unit of the library. ``blocks`` has the
-    modules of the design, each mapped separately.
+    modules of the design, each mapped separately. ``energy`` is that of the operands that were given, if any.
     """
 
     name: str
@@ -62,6 +64,7 @@ class SynthReport:
     gates: int | None = None
     blocks: dict[str, dict[str, float]] = field(default_factory=dict)
     parts: dict[str, dict[str, int]] = field(default_factory=dict)
+    energy: Energy | None = None
     tools: tuple[str, ...] = ()
     seconds: float = 0.0
 
@@ -106,7 +109,7 @@ class SynthReport:
 
     def as_json(self) -> dict[str, Any]:
         """All figures, also those that follow from others, under the keys that the documentation names."""
-        report = dataclasses.asdict(self)
+        report = dataclasses.asdict(self) | {"energy": None if self.energy is None else self.energy.as_json()}
         fmax = self.fmax_mhz
         report |= {"fmax_mhz": fmax, "lut_sites_per_mac": self.lut_sites_per_mac}
         report |= {"gates_per_mac": self.gates_per_mac, "ff_per_mac": self.per_mac(self.ff)}

@@ -203,6 +203,11 @@ class LayerDesign(SingleArrayDesign):
             outputs = {"y": self.host.finish(y, rows.a_scale), "sums": y}
         return cosimulated(result, self.name, self.config, outputs, **facts)
 
+    def inferences(self, operands: Mapping[str, Any]) -> tuple[int, int]:
+        """Rows of A, and the multiply-accumulates of one."""
+        rows = rows_of(self.layer, self.host, operands.get("a"), operands.get("a_zero_point"))
+        return len(rows.a), self.layer.k * self.layer.n
+
     @property
     def unit_beats(self) -> int:
         """Beats of a group of rows."""

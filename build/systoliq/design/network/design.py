@@ -360,6 +360,10 @@ class NetworkDesign(Design):
     def outputs(self) -> int:
         return len(self.network.outputs)
 
+    def inferences(self, operands: Mapping[str, Any]) -> tuple[int, int]:
+        """Images, and the multiply-accumulates of one."""
+        return len(next(iter(operands["inputs"].values()))), self.image_cost.multiply_accumulates
+
     @property
     def unit_beats(self) -> int:
         """Beats of an image."""
