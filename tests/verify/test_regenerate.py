@@ -21,6 +21,7 @@ from systoliq.package.regenerate import compare_regenerated
 from systoliq.verify import verify_package
 from systoliq.verify.package import ARRAYS_BYTES
 
+from ..cli.refused import assert_refused
 from ..hw.network import small_networks as small
 from ..onnx.network import oracle
 from .forging import Forgery, forged
@@ -198,7 +199,8 @@ def test_a_network_that_was_replaced_everywhere_is_refused_with_the_right_source
     assert "right.onnx: the package is of another network\n" in result.output
     result = call("verify", networks / "right", "--layer", "resnet8-fc")
     assert result.exit_code == 1
-    assert "resnet8-fc is no network, and the package is of one" in result.output
+    assert "refused: resnet8-fc is no network, and the package is of one" in result.output
+    assert_refused(call("verify", networks / "right", "--layer", "no.onnx"), "error: no.onnx: there is no such file")
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,6 @@ from systoliq.golden.requantization import Requantization
 from systoliq.golden.unscaled import Unscaled
 from systoliq.sim.packaged import packaged_layer, packaged_requantization
 
-from ..errors import InputError
 from ..onnx.host import STATIC, HostPart
 from ..onnx.source import is_model
 from ..synth.targets import open_target
@@ -30,7 +29,7 @@ from .layer import LayerDesign, LayerOptions
 from .network import NetworkDesign, NetworkOptions
 from .sources import model_layer, open_layer, open_network
 
-__all__ = ["described_design", "differences_from"]
+__all__ = ["described_design", "differences_from", "source_arrays"]
 
 
 def described_design(directory: Path, sidecar: Mapping[str, Any]) -> Design:
@@ -45,10 +44,12 @@ def described_design(directory: Path, sidecar: Mapping[str, Any]) -> Design:
     return NetworkDesign(load_network(file), options, name=name)
 
 
-def differences_from(source: str, directory: Path, sidecar: Mapping[str, Any]) -> Iterator[str]:
-    """Arrays of the package's layer or network, and parts of the host, that differ from `source`."""
+def differences_from(
+    source: str, wanted: Mapping[str, npt.NDArray[Any]], directory: Path, sidecar: Mapping[str, Any]
+) -> Iterator[str]:
+    """Arrays of the package's layer or network, and parts of the host, that differ from `source`, which is `wanted`."""
     kind, file = sidecar["kind"], _file(directory, sidecar)
-    found, wanted = read_arrays(file), _arrays(source, kind)
+    found = read_arrays(file)
     for key in sorted({*wanted, *found}):
         one, other = found.get(key), wanted.get(key)
         if one is None or other is None or _content(one) != _content(other):
@@ -85,14 +86,15 @@ def _file(directory: Path, sidecar: Mapping[str, Any]) -> Path:
     return directory / f"{sidecar['name']}_{sidecar['kind']}.npz"
 
 
-def _arrays(source: str, kind: str) -> dict[str, npt.NDArray[Any]]:
-    """The layer or the network of `source`, as a package has it."""
+def source_arrays(source: str, kind: str) -> dict[str, npt.NDArray[Any]] | None:
+    """The layer or the network of `source`, as a package has it; None if it is no network.
+
+    Raises InputError if `source` cannot be read as what it is.
+    """
     if kind == LayerDesign.kind:
         return open_layer(source, None)[0].arrays()
     network = open_network(source)
-    if network is None:
-        raise InputError(f"{source} is no network, and the package is of one")
-    return network_arrays(network[0])
+    return None if network is None else network_arrays(network[0])
 
 
 def _constants(

@@ -18,7 +18,7 @@ from typing import Any
 from systoliq.sim.packaged import sidecars
 
 from ..design.design import Design
-from ..design.from_package import described_design, differences_from
+from ..design.from_package import described_design, differences_from, source_arrays
 from ..errors import InputError
 from ..files import json_bytes
 from ..generator import CERTIFICATE, GENERATOR, versions
@@ -61,7 +61,7 @@ class Comparison:
 def compare_regenerated(directory: Path, source: str | None = None) -> Comparison:
     """Compare the package in `directory` with a new package of the layer or network that it contains.
 
-    If `source` is given, it must be the same layer or network.
+    If `source` is given, it must be the same layer or network. Raises InputError if it cannot be read.
     """
     used = versions()
     generator = f"{GENERATOR} {used['systoliq']}"
@@ -73,9 +73,12 @@ def compare_regenerated(directory: Path, source: str | None = None) -> Compariso
     if reasons:
         return Comparison(generator=generator, reasons=tuple(reasons))
     kind, count = sidecar["kind"], 0
+    wanted = source_arrays(source, kind) if source is not None else None
     try:
-        if source is not None:
-            reasons += differences_from(source, directory, sidecar)
+        if source is not None and wanted is None:
+            reasons.append(f"{source} is no {kind}, and the package is of one")
+        elif source is not None and wanted is not None:
+            reasons += differences_from(source, wanted, directory, sidecar)
         if not reasons:
             files = _files(described_design(directory, sidecar), sidecar)
             count = len(files)
