@@ -12,7 +12,8 @@ class Credit:
     cycle later. ``give`` adds one per cycle; ``take`` (only while ``any``) removes one.
 
     A ``take`` may be known late in a cycle, and then decides about ``any`` alone: the count follows a cycle later, less
-    two, so that its sign shows whether a ``take`` leaves 0.
+    two, so that its sign shows whether a ``take`` leaves 0. ``kept`` and ``left`` are ``next`` without and with a
+    ``take``, and do not depend on it: who decides by a late ``take`` chooses last.
     """
 
     def __init__(self, m: Module, most: int, *, name: str, full: bool, give: Value, take: Value) -> None:
@@ -26,6 +27,8 @@ class Credit:
             less_two.eq(earlier + change),
             self.next.eq(give | Mux(take, ~less_two[-1], self.any)),
         ]
+        self.kept = give | self.any
+        self.left = give | ~less_two[-1]
         m.d.sync += [
             self.any.eq(self.next),
             earlier.eq(less_two),

@@ -27,14 +27,15 @@ class Job:
     async def run(self, ctx, words, ends, cycles, *, halt_after=None):
         block, offered, index = self.block, False, 0
         self.passed, self.events = [], []
-        halted, had_room = False, ctx.get(block.room)
+        halted, had_room = False, bool(ctx.get(block.room))
         for _ in range(cycles):
             offered = offered or (index < len(words) and self.rng.random() <= self.chance)
             if offered:
                 ctx.set(block.i.payload, {"data": words[index], "last": index == ends})
             ctx.set(block.i.valid, offered)
-            room = self.rng.random() <= self.chance
+            room, more = (self.rng.random() <= self.chance for _ in range(2))
             ctx.set(block.room, room)
+            ctx.set(block.more, more)
             halt = halt_after is not None and len(self.passed) >= halt_after
             ctx.set(block.halt, halt)
             *_, ready, put, word, early, late = await ctx.tick().sample(
@@ -45,7 +46,7 @@ class Job:
             assert had_room or not ready
             assert not (halted and passed)
             assert passed or not (early or late)
-            halted, had_room = halt, room
+            halted, had_room = halt, more if passed else room
             if passed:
                 assert list(word) == words[index]
                 self.passed.append(index)

@@ -65,7 +65,7 @@ def run(depth, cells, comes, reads, *, reset_at=None, cycles=450):
             if puts:
                 words.append(word)
                 came.append(cycle)
-            will_be_room, will_be_unread = ctx.get(block.room), ctx.get(block.coming)
+            will_be_room, will_be_unread = ctx.get(block.more if puts else block.room), ctx.get(block.coming)
             await ctx.tick()
 
     simulate(block, testbench, reset=reset)

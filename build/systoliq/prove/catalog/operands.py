@@ -94,7 +94,7 @@ class OperandBufferHarness(wiring.Component):
             unread.eq(unread + put - fresh),
             kept.eq(kept + fresh - release),
             came.eq(came + put),
-            room.eq(dut.room),
+            room.eq(Mux(put, dut.more, dut.room)),
             available.eq(dut.coming),
             released.eq(release),
             next_fresh.eq(next_fresh + fresh),
@@ -132,6 +132,7 @@ class LoaderHarness(wiring.Component):
                 "payload": In(_BITS),
                 "last": In(1),
                 "room": In(1),
+                "more": In(1),
                 "start": In(1),
                 "halt": In(1),
                 "length": In(_SMALL),
@@ -150,13 +151,13 @@ class LoaderHarness(wiring.Component):
         passed = self.valid & room & active
         lengths = Cat(self.length, self.k)
         before = Signal.like(lengths)
-        m.d.sync += [before.eq(lengths), room.eq(self.room)]
+        m.d.sync += [before.eq(lengths), room.eq(Mux(passed, self.more, self.room))]
         m.d.comb += [
             dut.i.valid.eq(self.valid),
             dut.i.payload.data.eq(self.payload),
             dut.i.payload.last.eq(self.last),
             dut.room.eq(self.room),
-            *(getattr(dut, name).eq(getattr(self, name)) for name in ("start", "halt", "length", "k")),
+            *(getattr(dut, name).eq(getattr(self, name)) for name in ("more", "start", "halt", "length", "k")),
             Assume(~self.start | (~active & (self.length != 0) & (self.k != 0))),
             Assume(~(self.start | active) | (lengths == before)),
             Assert(dut.active == active),
@@ -218,5 +219,5 @@ PROPERTIES = (
         quick=True,
     ),
     _loader(2, 1, old="end.eq(inner.final & outer.final)", new="end.eq(inner.final)"),
-    _loader(1, 2, old="end | self.i.payload.last", new="end"),
+    _loader(1, 2, old="goes_on & not_last, waits", new="goes_on, waits"),
 )

@@ -147,10 +147,11 @@ class EngineCore(wiring.Component):
         m.submodules.dataflow = place(dataflow, platform)
         m.submodules.result_buffer = place(buffer, platform)
         fatal = Signal(8)
-        loaders = self._load(m, platform, begin, fatal != 0)
-        self._fatal(m, fatal, begins, wrong, loaders, self._stuck(m, begin, loaders))
+        fails = Signal()
+        loaders = self._load(m, platform, begin, fails)
+        self._fatal(m, fatal, fails, begins, wrong, loaders, self._stuck(m, begin, loaders))
         m.d.sync += error.eq(0)
-        with m.If((fatal != 0) & ~failed):
+        with m.If(fails & ~failed):
             m.d.sync += [error.eq(fatal), failed.eq(1)]
 
         m.d.comb += [
@@ -200,18 +201,27 @@ class EngineCore(wiring.Component):
         return wrong
 
     def _fatal(
-        self, m: Module, fatal: Signal, checked: Value, wrong: Value, loaders: dict[str, Loader], stuck: Value
+        self,
+        m: Module,
+        fatal: Signal,
+        fails: Signal,
+        checked: Value,
+        wrong: Value,
+        loaders: dict[str, Loader],
+        stuck: Value,
     ) -> None:
-        """``fatal``: the code of what ends the job, a cycle or two after it came to be; 0 otherwise."""
-        m.d.sync += fatal.eq(0)
+        """``fatal``: the code of what ends the job, a cycle or two after it came to be; 0 otherwise, as ``fails``."""
+        m.d.sync += [fatal.eq(0), fails.eq(checked & (wrong != 0))]
         with m.If(checked):
             m.d.sync += fatal.eq(wrong)
-        for name, loader in loaders.items():
-            for end in ("early", "late"):
-                with m.If(delay(m, getattr(loader, end), 1, name=f"{name}_{end}", reset_less=False)):
-                    m.d.sync += fatal.eq(ERRORS[f"{name.upper()}_ENDED_{end.upper()}"][0])
-        with m.If(stuck):
-            m.d.sync += fatal.eq(ERRORS["B_TOO_LARGE" if self.dataflow.b_resident else "A_TOO_LARGE"][0])
+        found = [
+            (delay(m, getattr(loader, end), 1, name=f"{name}_{end}", reset_less=False), f"{name.upper()}_ENDED_{end}")
+            for name, loader in loaders.items()
+            for end in ("early", "late")
+        ]
+        for condition, name in (*found, (stuck, "B_TOO_LARGE" if self.dataflow.b_resident else "A_TOO_LARGE")):
+            with m.If(condition):
+                m.d.sync += [fatal.eq(ERRORS[name.upper()][0]), fails.eq(1)]
 
     def _load(self, m: Module, platform: object, start: Value, halt: Value) -> dict[str, Loader]:
         """Words from the streams into the operand buffers, and from there to the dataflow."""
@@ -233,6 +243,7 @@ class EngineCore(wiring.Component):
                 loader.length.eq(length),
                 loader.k.eq(job.k),
                 loader.room.eq(buffer.room),
+                loader.more.eq(buffer.more),
                 buffer.put.eq(loader.put),
                 Value.cast(buffer.i).eq(Value.cast(loader.o)),
                 getattr(dataflow, f"{name}_coming").eq(buffer.coming),

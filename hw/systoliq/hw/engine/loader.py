@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -19,7 +19,8 @@ def operand_word(word: data.ArrayLayout) -> data.StructLayout:
 class Loader(wiring.Component):
     """Passes ceil(length / span) * ceil(k / depth) words after ``start``, and nothing at any other time.
 
-    A word is ``put`` where there is ``room``, which is said a cycle ahead: what lets a word in is a register.
+    A word is ``put`` where there is room, which is said a cycle ahead: what lets a word in is a register. ``room`` is
+    for a cycle after one without a word, ``more`` after a word.
 
     ``early`` or ``late`` is raised in the cycle in which a word is passed whose ``last`` is wrong; the loader then
     stops, as it does from the cycle after ``halt`` on: the stream waits, and nothing is lost.
@@ -34,6 +35,7 @@ class Loader(wiring.Component):
             {
                 "i": In(stream.Signature(operand_word(word))),
                 "room": In(1),
+                "more": In(1),
                 "put": Out(1),
                 "o": Out(word),
                 "start": In(1),
@@ -49,8 +51,9 @@ class Loader(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         active = Signal()
-        stays = Signal()
         opened = Signal()
+        waits = Signal()
+        goes_on = Signal()
         end = Signal()
         m.d.comb += [
             self.active.eq(active),
@@ -64,9 +67,15 @@ class Loader(wiring.Component):
             end.eq(inner.final & outer.final),
             self.early.eq(self.put & self.i.payload.last & ~end),
             self.late.eq(self.put & ~self.i.payload.last & end),
-            stays.eq((self.start | (active & ~(self.put & (end | self.i.payload.last)))) & ~self.halt),
+            # Whether a word comes, and its ``last``, are known late: what follows from either waits for them.
+            waits.eq((self.start | active) & ~self.halt),
+            goes_on.eq(~end & ~self.halt),
         ]
-        m.d.sync += [active.eq(stays), opened.eq(stays & self.room)]
+        not_last = ~self.i.payload.last
+        m.d.sync += [
+            active.eq(Mux(self.put, goes_on & not_last, waits)),
+            opened.eq(Mux(self.put, goes_on & self.more & not_last, waits & self.room)),
+        ]
         with m.If(self.put):
             inner.advance()
             with m.If(inner.final):

@@ -22,8 +22,8 @@ class OperandBuffer(wiring.Component):
     were never read. ``release`` gives up the oldest word, which must have been read by then. A word that is ``put`` can
     be read ``latency`` cycles later, and its place be used again two cycles after its release.
 
-    ``room`` says a cycle ahead that a word may be put, and ``coming`` that there will be a word that was never read:
-    who waits for them keeps them in a register.
+    A cycle ahead, ``room`` says that a word may be put if none is put now, ``more`` the same if one is, and ``coming``
+    that there will be a word that was never read: who waits for them keeps them in a register.
     """
 
     latency = 1
@@ -35,6 +35,7 @@ class OperandBuffer(wiring.Component):
         super().__init__(
             {
                 "room": Out(1),
+                "more": Out(1),
                 "put": In(1),
                 "i": In(shape),
                 "coming": Out(1),
@@ -55,7 +56,8 @@ class OperandBuffer(wiring.Component):
         room = Credit(m, self.depth, name="room", full=True, give=released, take=self.put)
         unread = Credit(m, self.depth, name="unread", full=False, give=self.put, take=self.read & self.fresh)
         m.d.comb += [
-            self.room.eq(room.next),
+            self.room.eq(room.kept),
+            self.more.eq(room.left),
             self.coming.eq(unread.next),
             ram.write.eq(self.put),
             ram.write_address.eq(newest),
