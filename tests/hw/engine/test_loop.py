@@ -17,8 +17,8 @@ STEPS = [1, 2, 3, 7, 8, 16, 256]
 
 
 class Walk(wiring.Component):
-    def __init__(self, step):
-        self.step = step
+    def __init__(self, step, *, late=False):
+        self.step, self.late = step, late
         super().__init__(
             {
                 "length": In(16), "load": In(1), "advance": In(1),
@@ -28,7 +28,7 @@ class Walk(wiring.Component):
 
     def elaborate(self, platform):
         m = Module()
-        loop = Countdown(m, self.length, self.step, name="loop", load=self.load)
+        loop = Countdown(m, self.length, self.step, name="loop", load=self.load, late=self.late)
         for name in ("left", "initial", "final", "taken", "inside"):
             m.d.comb += getattr(self, name).eq(getattr(loop, name))
         with m.If(self.advance):
@@ -43,8 +43,11 @@ def lengths(step, rng):
 
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("chance", [1.0, 0.5])
-def test_rounds_cover_the_length_over_and_over(step, chance):
-    block, rng = Walk(step), random.Random(step)
+@pytest.mark.parametrize("late", [False, True])
+def test_rounds_cover_the_length_over_and_over(step, chance, late):
+    """Late ones show the first and the last round at once, and the rest a cycle later."""
+    block, rng = Walk(step, late=late), random.Random(step)
+    names = ("initial", "final", *(() if late else ("left", "taken", "inside")))
 
     async def testbench(ctx):
         for length in lengths(step, rng):
@@ -59,9 +62,9 @@ def test_rounds_cover_the_length_over_and_over(step, chance):
                 while not advances:
                     advances = rng.random() <= chance
                     ctx.set(block.advance, advances)
-                    shown = [ctx.get(getattr(block, name)) for name in ("left", "initial", "final", "taken", "inside")]
-                    wanted = [left, left == length, left <= step, taken, (1 << taken) - 1]
-                    assert shown == wanted, (length, left)
+                    shown = [ctx.get(getattr(block, name)) for name in names]
+                    wanted = [left == length, left <= step, left, taken, (1 << taken) - 1]
+                    assert shown == wanted[: len(names)], (length, left)
                     await ctx.tick()
             ctx.set(block.advance, 0)
 

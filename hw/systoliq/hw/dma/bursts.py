@@ -62,11 +62,13 @@ class Bursts(wiring.Component):
         run_kept = Signal(
             data.StructLayout({"offset": place, "end": place, "spill": 1, "fill": 1, "mark": Mark}), reset_less=True
         )
-        final = ~end[_BEAT_BITS:].any()
+        final = Signal(reset_less=True)  # the run ends in this frame
         last_byte = Signal(EXTENT_BITS + 1)
+        last_place = Signal(frame + 1)
         low = Signal(place + 1)
         m.d.comb += [
             last_byte.eq(run.address[:frame] + run.extent),
+            last_place.eq(run.address[:frame] + run.extent[:frame]),
             low.eq(run.address[:place] + run.extent[:place]),
             self.i.ready.eq(~active | (self.o.ready & final)),
             self.o.valid.eq(active),
@@ -87,6 +89,7 @@ class Bursts(wiring.Component):
                 upper.eq(run.address[frame:]),
                 begin.eq(run.address[place:frame]),
                 end.eq(last_byte[place:]),
+                final.eq(~run.extent[frame:].any() & ~last_place[frame]),
                 run_kept.offset.eq(run.address[:place]),
                 run_kept.end.eq(last_byte[:place]),
                 run_kept.spill.eq(low[place]),
@@ -99,5 +102,6 @@ class Bursts(wiring.Component):
                 upper.eq(upper + 1),
                 begin.eq(0),
                 end[_BEAT_BITS:].eq(end[_BEAT_BITS:] - 1),
+                final.eq(end[_BEAT_BITS:] == 1),
             ]
         return m

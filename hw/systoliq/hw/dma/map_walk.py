@@ -57,12 +57,14 @@ _Place = data.StructLayout(
         "down": COORDINATE_BITS,
         "down_last": 1,
         "address": ADDRESS_BITS,
+        "stride": ADDRESS_BITS,
         "x": COORDINATE_BITS,
         "y": COORDINATE_BITS,
     }
 )
 """A row: how many are left of all, of its line and how many lines of its image, itself among them, and whether it is
-the last; its address and the pixel of its first tap."""
+the last; the pixel of its first tap; and its address less the ``stride`` from the row before: so a stride is chosen in
+one cycle, and added in the next."""
 
 _Step = data.StructLayout(
     {
@@ -81,8 +83,9 @@ _Step = data.StructLayout(
 and pixel.
 """
 
-_Placed = data.StructLayout({"run": Run, "x": COORDINATE_BITS, "y": COORDINATE_BITS})
-"""A run and its pixel, before the check whether the pixel is inside the map."""
+_Placed = data.StructLayout({"run": Run, "offset": ADDRESS_BITS, "x": COORDINATE_BITS, "y": COORDINATE_BITS})
+"""A run at its row's address, the ``offset`` of its step, and its pixel, before the check whether that is inside the map.
+"""
 
 COUNTS = ("rows", "steps", "out_width", "out_height", "taps_x", "taps_y")
 """Settings that must be at least 1."""
@@ -144,10 +147,10 @@ class MapWalk(wiring.Component):
             m.d.sync += going.eq(1)
         with m.Elif(goes & row_last & window_last & place.rows_last):
             m.d.sync += going.eq(0)
-        run, x, y = (getattr(behind.i.payload, name) for name in _Placed.members)
+        run, offset, x, y = (getattr(behind.i.payload, name) for name in _Placed.members)
         m.d.comb += [
             *(x.eq(place.x + step.x), y.eq(place.y + step.y)),
-            run.address.eq(place.address + step.address),
+            *(run.address.eq(place.address + place.stride), offset.eq(step.address)),
             run.extent.eq(Mux(step.steps_last, kept.plain.last_extent, kept.plain.extent)),
             *(run.mark.step_last.eq(row_last), run.mark.last.eq(row_last & window_last & place.rows_last)),
         ]
@@ -177,9 +180,9 @@ class MapWalk(wiring.Component):
             after.eq(place),
             *(after.rows.eq(place.rows - 1), after.rows_last.eq(place.rows == 2)),
             after.x.eq(Mux(line_ends, of_map.origin_x, place.x + of_map.stride_x)),
-            after.address.eq(
-                place.address
-                + Mux(image_ends, of_map.image_stride, Mux(line_ends, of_map.line_stride, kept.plain.row_stride))
+            after.address.eq(place.address + place.stride),
+            after.stride.eq(
+                Mux(image_ends, of_map.image_stride, Mux(line_ends, of_map.line_stride, kept.plain.row_stride))
             ),
         ]
         across = {"count": of_map.out_width, "single": single["out_width"], "acts": kept.maps}
@@ -194,7 +197,8 @@ class MapWalk(wiring.Component):
                     *(each.rows.eq(kept.plain.rows), each.rows_last.eq(single["rows"])),
                     *(each.across.eq(of_map.out_width), each.across_last.eq(single["out_width"])),
                     *(each.down.eq(of_map.out_height), each.down_last.eq(single["out_height"])),
-                    *(each.address.eq(kept.plain.address), each.x.eq(of_map.origin_x), each.y.eq(of_map.origin_y)),
+                    *(each.address.eq(kept.plain.address), each.stride.eq(0)),
+                    *(each.x.eq(of_map.origin_x), each.y.eq(of_map.origin_y)),
                 ]
         with m.If(goes):
             m.d.sync += [
@@ -251,6 +255,7 @@ class MapWalk(wiring.Component):
             m.d.sync += [
                 offers.eq(i.valid),
                 offered.eq(i.payload.run),
+                offered.address.eq(i.payload.run.address + i.payload.offset),
                 offered.fill.eq(kept.maps & ((i.payload.x >= kept.map.width) | (i.payload.y >= kept.map.height))),
             ]
         with m.If(offered.fill):

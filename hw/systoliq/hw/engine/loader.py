@@ -61,8 +61,8 @@ class Loader(wiring.Component):
             self.put.eq(self.i.valid & opened),
             self.o.eq(self.i.payload.data),
         ]
-        inner = Countdown(m, self.k, self.depth, name="k", load=self.start)
-        outer = Countdown(m, self.length, self.span, name="length", load=self.start)
+        inner = Countdown(m, self.k, self.depth, name="k", load=self.start, late=True)
+        outer = Countdown(m, self.length, self.span, name="length", load=self.start, late=True)
         m.d.comb += [
             end.eq(inner.final & outer.final),
             self.early.eq(self.put & self.i.payload.last & ~end),

@@ -16,17 +16,29 @@ class Countdown:
     round. All but ``taken`` and ``inside`` are registers: every decision of an engine depends on them.
 
     If rounds take at least two cycles, ``slow`` lets ``left``, and with it ``taken`` and ``inside``, change in the
-    second cycle of the round.
+    second cycle of the round. ``late`` does so for any rounds, where no one looks at these: only ``initial`` and
+    ``final`` wait for what ends a round.
     """
 
-    def __init__(self, m: Module, length: Value, step: int, *, name: str, load: Value, slow: bool = False) -> None:
+    def __init__(
+        self,
+        m: Module,
+        length: Value,
+        step: int,
+        *,
+        name: str,
+        load: Value,
+        slow: bool = False,
+        late: bool = False,
+    ) -> None:
         self._m = m
-        self._slow = slow
+        self._slow = slow or late
+        self._late = late
         self._ended = Signal(name=f"{name}_ended")  # the round of the cycle before
         self._length = length
         self._step = step
         self._short = Signal(name=f"{name}_short", reset_less=True)  # the first round is the last
-        self._low = min((3 * step).bit_length(), len(length))
+        self._low = min(((4 if late else 3) * step).bit_length(), len(length))
         self._low_length = Signal(name=f"{name}_low_length", reset_less=True)
         self._low_left = Signal(name=f"{name}_low_left", reset_less=True)
         self.left = Signal(length.shape(), name=f"{name}_left", reset_less=True)
@@ -38,11 +50,17 @@ class Countdown:
             self._low_length.eq(self._is_low(length)),
             self._low_left.eq(self._is_low(self.left)),
         ]
-        if slow:
+        self._two_left: Value = self._low_left & (self.left[: self._low] <= 2 * self._step)
+        if self._slow:
             starts_over = Signal(name=f"{name}_starts_over", reset_less=True)
             m.d.sync += [self._ended.eq(0), starts_over.eq(self.final)]
             with m.If(self._ended):
                 self._next_left(starts_over)
+        if late:
+            double = Signal(name=f"{name}_double", reset_less=True)  # two rounds, at the most
+            m.d.sync += double.eq(length <= 2 * step)
+            behind = Mux(starts_over, double, self._low_left & (self.left[: self._low] <= 3 * step))
+            self._two_left = Mux(self._ended, behind, self._two_left)
         m.d.comb += self.taken.eq(Mux(self.final, self.left, step))
         last = self.left[: step.bit_length()]
         self.inside = Cat(~self.final | (last > Const(i, len(last))) if i else Const(1, 1) for i in range(step))
@@ -56,11 +74,11 @@ class Countdown:
 
     def advance(self) -> None:
         """End the round: statement for the current clocked context, which must not hold in a cycle of ``load``."""
-        # Where two rounds are left, at most three were a cycle ago: of the upper bits a register knows that they are 0.
-        two_left = self._low_left & (self.left[: self._low] <= 2 * self._step)
+        # Where two rounds are left, at most three were a cycle ago, or four in ``left`` if it is late: of the upper bits
+        # a register knows that they are 0.
         self._m.d.sync += [
             self.initial.eq(self.final),
-            self.final.eq(Mux(self.final, self._short, two_left)),
+            self.final.eq(Mux(self.final, self._short, self._two_left)),
         ]
         if self._slow:
             self._m.d.sync += self._ended.eq(1)
