@@ -27,7 +27,7 @@ def run(depth, cells, comes, reads, *, reset_at=None, cycles=450):
         for cycle in range(cycles):
             if cycle == reset_at:
                 ctx.set(reset, 1)
-                for port in (block.put, block.read, block.release):
+                for port in (block.put, block.look, block.read, block.release):
                     ctx.set(port, 0)
                 await ctx.tick()
                 ctx.set(reset, 0)
@@ -48,8 +48,9 @@ def run(depth, cells, comes, reads, *, reset_at=None, cycles=450):
 
             takes = available and rng.random() < reads
             again = not takes and fresh > released and rng.random() < 0.6
-            number = fresh if takes else rng.randrange(released, fresh) if again else 0
+            number = rng.randrange(released, fresh) if again else fresh
             ctx.set(block.read, takes or again)
+            ctx.set(block.look, takes or again or (fresh < readable and rng.random() < 0.5))
             ctx.set(block.fresh, takes)
             ctx.set(block.address, number % depth)
             if takes or again:

@@ -50,7 +50,7 @@ class OperandBufferHarness(wiring.Component):
     """The operand buffer against counts of its words, unread and kept, and one word that the solver marks.
 
     A read is fresh, of the next word that was never read, if there is one; or it is of any word that was read and not
-    released. The oldest word is released after it was read, or in the cycle of its read.
+    released. Words are also looked at without being read. The oldest word is released after it was read, or in the cycle of its read.
     """
 
     def __init__(self, depth: int) -> None:
@@ -59,6 +59,7 @@ class OperandBufferHarness(wiring.Component):
             {
                 "valid": In(1),
                 "payload": In(_BITS),
+                "look": In(1),
                 "read": In(1),
                 "fresh": In(1),
                 "again": In(range(depth)),
@@ -77,11 +78,13 @@ class OperandBufferHarness(wiring.Component):
         room, available = Signal(init=1), Signal()
         put = self.valid & room
         fresh = self.read & self.fresh & available
-        again = self.read & ~self.fresh & (self.again < kept)
+        may_again = ~self.fresh & (self.again < kept)
+        again = self.read & may_again
         release = self.release & (fresh | (kept != 0))
         m.d.comb += [
             dut.put.eq(put),
             dut.i.eq(self.payload),
+            dut.look.eq(dut.read | (self.look & (may_again | (self.fresh & available)))),
             dut.read.eq(fresh | again),
             dut.fresh.eq(self.fresh),
             dut.address.eq(Mux(self.fresh, next_fresh, (oldest + self.again)[: len(oldest)])),
@@ -106,7 +109,7 @@ class OperandBufferHarness(wiring.Component):
             m.d.sync += [marked.eq(1), word.eq(self.payload), place.eq(came)]
         with m.Elif(release & (oldest == place)):
             m.d.sync += marked.eq(0)
-        looks = Value.cast(Cat(dut.read & marked & (dut.address == place), word))
+        looks = Value.cast(Cat(dut.look & marked & (dut.address == place), word))
         shown = delay(m, looks, dut.ram.latency, name="shown", reset_less=False)
         with m.If(shown[0]):
             m.d.comb += Assert(dut.word == shown[1:])

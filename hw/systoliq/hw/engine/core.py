@@ -247,6 +247,7 @@ class EngineCore(wiring.Component):
                 buffer.put.eq(loader.put),
                 Value.cast(buffer.i).eq(Value.cast(loader.o)),
                 getattr(dataflow, f"{name}_coming").eq(buffer.coming),
+                buffer.look.eq(getattr(dataflow, f"{name}_look")),
                 buffer.read.eq(getattr(dataflow, f"{name}_read")),
                 buffer.fresh.eq(getattr(dataflow, f"{name}_fresh")),
                 buffer.address.eq(getattr(dataflow, f"{name}_address")),

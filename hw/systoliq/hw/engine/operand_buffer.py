@@ -17,9 +17,9 @@ __all__ = ["OperandBuffer"]
 class OperandBuffer(wiring.Component):
     """Holds words in the order in which they came; they can be read again until they are released, the oldest first.
 
-    ``read`` fetches the word at ``address``, which counts the words that came, modulo ``depth`` (a power of two);
-    ``word`` shows it `BlockRam.latency` cycles later. A ``read`` that is ``fresh`` takes the next of the words that
-    were never read. ``release`` gives up the oldest word, which must have been read by then. A word that is ``put`` can
+    ``look`` fetches the word at ``address``, which counts the words that came, modulo ``depth`` (a power of two);
+    ``word`` shows it `BlockRam.latency` cycles later. ``read``, only with ``look``, may be known later in the cycle: the
+    word counts as read, and with ``fresh`` it is the next of the words that were never read. ``release`` gives up the oldest word, which must have been read by then. A word that is ``put`` can
     be read ``latency`` cycles later, and its place be used again two cycles after its release.
 
     A cycle ahead, ``room`` says that a word may be put if none is put now, ``more`` the same if one is, and ``coming``
@@ -39,6 +39,7 @@ class OperandBuffer(wiring.Component):
                 "put": In(1),
                 "i": In(shape),
                 "coming": Out(1),
+                "look": In(1),
                 "read": In(1),
                 "fresh": In(1),
                 "address": In(range(depth)),
@@ -62,7 +63,7 @@ class OperandBuffer(wiring.Component):
             ram.write.eq(self.put),
             ram.write_address.eq(newest),
             ram.write_data.eq(self.i),
-            ram.read.eq(self.read),
+            ram.read.eq(self.look),
             ram.read_address.eq(self.address),
             self.word.eq(ram.read_data),
         ]

@@ -83,6 +83,8 @@ class OutputStationary(Dataflow):
         for name in ("a_fresh", "b_fresh", "a_address", "b_address", "a_release", "b_release", "starved", "rests"):
             m.d.comb += getattr(self, name).eq(getattr(tiler, name))
         m.d.comb += [
+            self.a_look.eq(tiler.a_there),
+            self.b_look.eq(tiler.b_there),
             self.a_read.eq(tiler.take),
             self.b_read.eq(tiler.take),
             self.reserve.eq(tiler.last),

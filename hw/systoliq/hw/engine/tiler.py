@@ -18,7 +18,8 @@ class Tiler(wiring.Component):
 
     A word of A is read for the first time in the first column tile of its group, and released in the last; a word of B
     in the first and in the last group. ``a_coming`` and ``b_coming`` say a cycle ahead that there is a word that was
-    never read. ``take`` issues a beat when both words are there; the last beat of a tile also waits for ``credit`` and
+    never read; ``a_there`` and ``b_there``, registers, that the word at the address came. ``take`` issues a beat when
+    both did; the last beat of a tile also waits for ``credit`` and
     for ``drain_cycles`` since the tile before. ``first`` and ``last`` mark the tile's ends in the cycle of ``take``,
     and ``keep`` the elements of the words that are inside K. ``rests`` is 1 if no tile has ended within
     ``drain_cycles``: all sums have left the array.
@@ -36,6 +37,8 @@ class Tiler(wiring.Component):
                 "n": In(16),
                 "a_coming": In(1),
                 "b_coming": In(1),
+                "a_there": Out(1),
+                "b_there": Out(1),
                 "a_address": Out(range(config.a_words)),
                 "b_address": Out(range(config.b_words)),
                 "a_fresh": Out(1),
@@ -74,6 +77,8 @@ class Tiler(wiring.Component):
         a_again = Signal()  # the next word was read before
         b_again = Signal()
         m.d.comb += [
+            self.a_there.eq(a_there),
+            self.b_there.eq(b_there),
             self.a_fresh.eq(column.initial),
             self.b_fresh.eq(group.initial),
             self.take.eq(a_there & b_there & (~beat.final | may_end)),

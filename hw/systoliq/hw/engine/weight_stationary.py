@@ -95,6 +95,7 @@ class WeightStationary(Dataflow):
         there = delay(m, self.b_coming, 1, name="b_there", reset_less=False)
         m.d.comb += [
             take.eq(loading & ~loaded & there),
+            self.b_look.eq(take),
             self.b_read.eq(take),
             self.b_fresh.eq(1),
             self.b_release.eq(take),
@@ -142,6 +143,7 @@ class WeightStationary(Dataflow):
             ends.eq(take & last_row),
             swapped.eq(take & ones),
             self.starved.eq(running & ~there),
+            self.a_look.eq(self.a_read),
             self.a_read.eq(take & ~ones),
             self.a_fresh.eq(column.initial),
             self.a_release.eq(self.a_read & column.final),
