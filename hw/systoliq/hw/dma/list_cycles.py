@@ -15,7 +15,7 @@ from ..engine.host import Map
 from ..hierarchy import mark_used
 from ..network.softmax_steps import ADD_CYCLES
 from .commands import WalkOf, dma_register
-from .job_cycles import Supply, beats_of_steps, job_times, y_cycles
+from .job_cycles import Supply, job_times
 from .list_player import Opcode
 from .normalized_rows import RECORDS, search_cycles
 from .registers import (
@@ -35,8 +35,10 @@ _BEGINS = 21
 """Cycles of a list without a command: to its first word, and from its last command to the interrupt."""
 _WORD, _WAIT, _POLL = 7, 4, 8
 """Cycles of a word that is written, of the words of a wait, and of each time it reads the register."""
-_LOAD, _VECTOR = 280, 54
-"""Cycles from a command of the vector unit to its end: of a table, and of Y beside a cycle for each beat."""
+_LOAD, _VECTOR = 280, {"a": 50, "b": 48, "y": 56}
+"""Cycles from a command of the vector unit to its end: of a table, and beside the beats of each operand."""
+_FAST_RUNS = 5
+"""Runs of Y that take a cycle each: behind them, two runs of one beat take three."""
 _CLEARED = 8
 """Cycles until an engine that is cleared is not busy."""
 _LOADED = 4
@@ -197,9 +199,35 @@ class _Player:
             self.written = self.time + _LOAD
             return
         walk = self._walk("a")
-        shape = {"rows": walk.rows, "steps": 1, "extent": walk.last_extent, "last_extent": walk.last_extent}
-        own = {name: dataclasses.replace(self._walk(name), step_stride=0, **shape) for name in OPERANDS}
-        cycles = y_cycles(own["y"], self.bus_bytes)
-        for name in "ab" if command["pair"] else "a":
-            cycles = max(cycles, walk.rows * beats_of_steps(own[name], self.bus_bytes)[0])
-        self.written = self.time + _VECTOR + cycles
+        runs = {name: _Runs.of(self._walk(name), walk, self.bus_bytes) for name in OPERANDS}
+        ends = {name: _VECTOR[name] + runs[name].cycles for name in ("ab" if command["pair"] else "a")}
+        y = runs["y"]
+        least = walk.rows + max(walk.rows - _FAST_RUNS, 0) // 2
+        ends["y"] = _VECTOR["y"] + max(y.cycles - y.last_turns, least) + runs["a"].first_waits
+        self.written = self.time + max(ends.values())
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Runs:
+    """The runs of an operand of the vector unit: the `cycles` of all at the bus, whether the last one takes one more
+    than it has beats, and whether the first word needs two beats.
+
+    A run takes a cycle more than it has beats where it begins within one and has as many words as beats, but one.
+    """
+
+    cycles: int
+    last_turns: bool
+    first_waits: bool
+
+    @classmethod
+    def of(cls, walk: WalkOf, shape: WalkOf, bus_bytes: int) -> _Runs:
+        """Runs at the addresses of `walk`, as many and as long as A's, whose walk is `shape`."""
+        words = shape.last_extent // bus_bytes + 1
+        places = (walk.address + np.arange(shape.rows) * walk.row_stride) % bus_bytes
+        beats = (places + shape.last_extent) // bus_bytes + 1
+        turns = (places != 0) & (beats == words) & (words > 1)
+        return cls(
+            cycles=int((beats + turns).sum()),
+            last_turns=bool(turns[-1]),
+            first_waits=bool(places[0] and beats[0] > 1),
+        )
