@@ -122,13 +122,15 @@ class MapWalk(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         kept = _Kept()
-        split, begin, going, goes = (Signal(name=name) for name in ("split", "begin", "going", "goes"))
+        split, begin, going, stays = (Signal(name=name) for name in ("split", "begin", "going", "stays"))
+        goes = Signal()  # a run is taken behind: decided a cycle ahead, since it moves all registers of the loops
+        may = Signal()  # one could be in the next cycle
         behind = SkidBuffer(_Placed, kind=f"{self.kind}_skid_buffer")  # so that the loops stop at their own register
         m.submodules.behind = placed(behind, platform)
         m.d.comb += [
             self.busy.eq(split | begin | going | behind.o.valid | self.o.valid),
             behind.i.valid.eq(going),
-            goes.eq(going & behind.i.ready),
+            may.eq(~behind.o.valid | behind.o.ready | (~going & behind.i.ready)),
         ]
         m.d.sync += [
             split.eq(0),
@@ -141,18 +143,20 @@ class MapWalk(wiring.Component):
         step = Signal(_Step, reset_less=True)
         row_last = Signal()
         window_last = Signal()
-        self._rows(m, kept, place, begin=begin, goes=goes, row_last=row_last, window_last=window_last)
-        self._steps(m, kept, step, begin=begin, goes=goes & row_last, window_last=window_last)
-        with m.If(begin):
-            m.d.sync += going.eq(1)
-        with m.Elif(goes & row_last & window_last & place.rows_last):
-            m.d.sync += going.eq(0)
+        group_last = Signal()  # a run ends its group: of four registers, which wait for no one
+        m.d.comb += group_last.eq(row_last & window_last)
+        self._rows(m, kept, place, begin=begin, goes=goes, row_last=row_last, group_last=group_last)
+        self._steps(
+            m, kept, step, begin=begin, goes=goes & row_last, ends=goes & group_last, window_last=window_last
+        )
+        m.d.comb += stays.eq(begin | (going & ~(goes & group_last & place.rows_last)))
+        m.d.sync += [going.eq(stays), goes.eq(stays & may)]
         run, offset, x, y = (getattr(behind.i.payload, name) for name in _Placed.members)
         m.d.comb += [
             *(x.eq(place.x + step.x), y.eq(place.y + step.y)),
             *(run.address.eq(place.address + place.stride), offset.eq(step.address)),
             run.extent.eq(Mux(step.steps_last, kept.plain.last_extent, kept.plain.extent)),
-            *(run.mark.step_last.eq(row_last), run.mark.last.eq(row_last & window_last & place.rows_last)),
+            *(run.mark.step_last.eq(row_last), run.mark.last.eq(group_last & place.rows_last)),
         ]
         self._offer(m, kept, behind.o)
         return m
@@ -166,7 +170,7 @@ class MapWalk(wiring.Component):
         begin: Value,
         goes: Value,
         row_last: Signal,
-        window_last: Value,
+        group_last: Value,
     ) -> None:
         """Rows of a group, once for each step; ``first`` is the group's first one."""
         first = Signal(_Place, reset_less=True)
@@ -200,22 +204,23 @@ class MapWalk(wiring.Component):
                     *(each.address.eq(kept.plain.address), each.stride.eq(0)),
                     *(each.x.eq(of_map.origin_x), each.y.eq(of_map.origin_y)),
                 ]
+        again = row_last & ~group_last  # the group's rows, at the next step
         with m.If(goes):
             m.d.sync += [
-                place.eq(Mux(row_last & ~window_last, first, after)),
+                place.eq(Mux(again, first, after)),
                 slot.eq(Mux(row_last, 0, slot + 1)),
                 ends.eq(
                     Mux(row_last, self.group == 1, slot == self.group - 2)
-                    | Mux(row_last & ~window_last, first.rows_last, after.rows_last)
+                    | Mux(again, first.rows_last, after.rows_last)
                 ),
             ]
-            with m.If(row_last & window_last):
+            with m.If(group_last):
                 m.d.sync += first.eq(after)
         with m.If(begin):
             m.d.sync += [slot.eq(0), ends.eq(single["rows"] | (self.group == 1))]
 
     def _steps(
-        self, m: Module, kept: _Kept, step: data.View, *, begin: Value, goes: Value, window_last: Signal
+        self, m: Module, kept: _Kept, step: data.View, *, begin: Value, goes: Value, ends: Value, window_last: Signal
     ) -> None:
         """Steps of a window; a plain one has a single tap."""
         plain, of_map, single = kept.plain, kept.map, kept.single
@@ -238,7 +243,7 @@ class MapWalk(wiring.Component):
                 m.d.comb += after.y.eq(step.y + of_map.dilation_y)
         with m.If(goes):
             m.d.sync += step.eq(after)
-        with m.If(begin | (goes & window_last)):
+        with m.If(begin | ends):
             m.d.sync += [
                 *(step.steps.eq(plain.steps), step.steps_last.eq(single["steps"])),
                 *(step.across.eq(of_map.taps_x), step.across_last.eq(~kept.maps | single["taps_x"])),
