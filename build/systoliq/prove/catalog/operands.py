@@ -50,7 +50,8 @@ class OperandBufferHarness(wiring.Component):
     """The operand buffer against counts of its words, unread and kept, and one word that the solver marks.
 
     A read is fresh, of the next word that was never read, if there is one; or it is of any word that was read and not
-    released. Words are also looked at without being read. The oldest word is released after it was read, or in the cycle of its read.
+    released. Words are also looked at without being read. The oldest word is released after it was read, or in the
+    cycle of its read.
     """
 
     def __init__(self, depth: int) -> None:

@@ -84,7 +84,7 @@ and pixel.
 """
 
 _Placed = data.StructLayout({"run": Run, "offset": ADDRESS_BITS, "x": COORDINATE_BITS, "y": COORDINATE_BITS})
-"""A run at its row's address, the ``offset`` of its step, and its pixel, before the check whether that is inside the map.
+"""A run at its row's address, the ``offset`` of its step, and its pixel, of which is not known whether the map has it.
 """
 
 COUNTS = ("rows", "steps", "out_width", "out_height", "taps_x", "taps_y")
@@ -146,9 +146,7 @@ class MapWalk(wiring.Component):
         group_last = Signal()  # a run ends its group: of four registers, which wait for no one
         m.d.comb += group_last.eq(row_last & window_last)
         self._rows(m, kept, place, begin=begin, goes=goes, row_last=row_last, group_last=group_last)
-        self._steps(
-            m, kept, step, begin=begin, goes=goes & row_last, ends=goes & group_last, window_last=window_last
-        )
+        self._steps(m, kept, step, begin=begin, goes=goes & row_last, ends=goes & group_last, window_last=window_last)
         m.d.comb += stays.eq(begin | (going & ~(goes & group_last & place.rows_last)))
         m.d.sync += [going.eq(stays), goes.eq(stays & may)]
         run, offset, x, y = (getattr(behind.i.payload, name) for name in _Placed.members)

@@ -74,8 +74,8 @@ class Countdown:
 
     def advance(self) -> None:
         """End the round: statement for the current clocked context, which must not hold in a cycle of ``load``."""
-        # Where two rounds are left, at most three were a cycle ago, or four in ``left`` if it is late: of the upper bits
-        # a register knows that they are 0.
+        # Where two rounds are left, at most three were a cycle ago, or four in ``left`` if it is late: a register knows
+        # that the upper bits are 0.
         self._m.d.sync += [
             self.initial.eq(self.final),
             self.final.eq(Mux(self.final, self._short, self._two_left)),

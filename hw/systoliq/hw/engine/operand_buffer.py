@@ -18,9 +18,10 @@ class OperandBuffer(wiring.Component):
     """Holds words in the order in which they came; they can be read again until they are released, the oldest first.
 
     ``look`` fetches the word at ``address``, which counts the words that came, modulo ``depth`` (a power of two);
-    ``word`` shows it `BlockRam.latency` cycles later. ``read``, only with ``look``, may be known later in the cycle: the
-    word counts as read, and with ``fresh`` it is the next of the words that were never read. ``release`` gives up the oldest word, which must have been read by then. A word that is ``put`` can
-    be read ``latency`` cycles later, and its place be used again two cycles after its release.
+    ``word`` shows it `BlockRam.latency` cycles later. ``read``, only with ``look``, may be known later in the cycle:
+    the word counts as read, and with ``fresh`` it is the next of the words that were never read. ``release`` gives up
+    the oldest word, which must have been read by then. A word that is ``put`` can be read ``latency`` cycles later, and
+    its place be used again two cycles after its release.
 
     A cycle ahead, ``room`` says that a word may be put if none is put now, ``more`` the same if one is, and ``coming``
     that there will be a word that was never read: who waits for them keeps them in a register.
