@@ -76,6 +76,21 @@ class _Throughput(click.ParamType[Any]):
             self.fail(f"must be a number or max, not {value!r}", param, ctx)
 
 
+class _Latency(click.ParamType[Any]):
+    """Microseconds; 0 stands for "min"."""
+
+    name = "US|min"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "min":
+            return 0.0
+        try:
+            found = float(value)
+        except ValueError:
+            found = 0.0
+        return found if found > 0 else self.fail(f"must be a positive number or min, not {value!r}", param, ctx)
+
+
 class TargetName(click.ParamType[Any]):
     """A target's name; that of a board is its part's. With `listed`, several separated by commas, of which the command
     checks the unknown ones.
@@ -264,6 +279,12 @@ NETWORK_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--throughput",
         type=_Throughput(),
         help="network: required images per second at 100 MHz (UP5K: 24 MHz), or max for the most that fits the target.",
+    ),
+    click.option(
+        "--latency",
+        type=_Latency(),
+        help="network: most microseconds from an image's first beat to its last result, at 100 MHz (UP5K: 24 MHz), or "
+        "min for the fewest that are found for the target.",
     ),
     click.option(
         "--multipliers",

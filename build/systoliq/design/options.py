@@ -25,7 +25,7 @@ __all__ = ["BUDGET", "ONLY_NETWORK", "ArraySize", "Options", "auto_cells", "pars
 BUDGET = ("multipliers", "luts")
 """Fields of a budget: 0 is in their range."""
 
-ONLY_NETWORK = ("throughput", "multipliers", "luts", "plan")
+ONLY_NETWORK = ("throughput", "latency", "multipliers", "luts", "plan")
 _ONLY_ENGINE = (
     "y_format",
     "lanes",
@@ -52,6 +52,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys((*_FORMATS, "requantizer", "cells", "dataflow"), (str,)),
     "accumulator_bits": (int, str),
     "throughput": (int, float),
+    "latency": (int, float),
 }
 _Own = TypeVar("_Own", bound="Options")
 
@@ -166,7 +167,7 @@ def _check(name: str, value: Any) -> None:
     if name in _POSITIVE and value != "auto" and not value > 0:
         wanted = "positive" if name in ONLY_NETWORK else "a positive integer"
         raise ValueError(f"{name} must be {wanted}, not {value!r}")
-    if name in BUDGET and value < 0:
+    if name in (*BUDGET, "latency") and not value >= 0:
         raise ValueError(f"{name} must be 0 or more, not {value!r}")
     if name == "bus" and value not in (32, 64, 128):
         raise ValueError(f"bus must be 32, 64 or 128 bits, not {value!r}")

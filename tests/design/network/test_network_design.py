@@ -199,13 +199,17 @@ OPTIONS = {
     "--lanes 2": "lanes must be given for the source engine only, not for a network",
     "--quantize": "quantize cannot be used with a network: real numbers of its float inputs are quantized",
     "--no-bias": "no_bias cannot be used with a network",
-    "--throughput 10 --plan p.json": "only one of throughput, multipliers and plan must be given",
+    "--throughput 10 --plan p.json": "only one of throughput, latency, multipliers and plan must be given",
     "--throughput -1": "throughput must be positive, not -1.0",
     "--throughput nan": "throughput must be positive, not nan",
     "--throughput 1e9": "an image must have at least",
     "--throughput most": "must be a number or max, not 'most'",
     "--throughput max": "a target must be given for the throughput max",
-    "--throughput max --luts 5": "only one of throughput, multipliers and plan must be given",
+    "--throughput max --luts 5": "only one of throughput, latency, multipliers and plan must be given",
+    "--latency 0": "must be a positive number or min, not '0'",
+    "--latency min": "a target must be given for the latency min",
+    "--latency 5 --throughput 10": "only one of throughput, latency, multipliers and plan must be given",
+    "--latency 0.001": "latency must be at least",
     "--multipliers 1": "multipliers must be at least",
     "--luts -5": "luts must be 0 or more, not -5",
     "--multipliers 0": "multipliers must be positive, not 0",
@@ -221,7 +225,7 @@ def test_options_that_do_not_apply(options, model, given, call, tmp_path):
     said(result, OPTIONS[options])
 
 
-@pytest.mark.parametrize("option", ["--throughput 5", "--multipliers 9", "--plan p.json"])
+@pytest.mark.parametrize("option", ["--throughput 5", "--latency 5", "--multipliers 9", "--plan p.json"])
 def test_options_of_networks_alone(option, call):
     for source in ("resnet8-fc", "array", "engine"):
         result = call("emit", source, "--out", "unused", *option.split())

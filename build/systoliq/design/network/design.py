@@ -37,6 +37,7 @@ from .enough import enough_images
 from .estimate import REGISTER_ERROR, Estimate, blocks_of, estimate
 from .fit import check_fit
 from .image_cost import image_cost
+from .latency import Room, latency_lines, plan_for_latency
 from .options import NetworkOptions
 from .plan import UNLIMITED, Plan, lane_cells, plan_for_budget, plan_for_cycles, within_cells
 from .plan_file import read_plan
@@ -83,18 +84,18 @@ class NetworkDesign(Design):
         self._notes = tuple(notes)
         self.network = network
         self.plan = self._planned()
-        try:
-            self.assembly: Assembly = assemble(
-                network,
-                self.plan.parallelism,
-                requantize=self._requantize,
-                cells=self.cells,
-                lane_cells=lane_cells(self.cells),
-            )
-        except ValueError as error:
-            raise InputError(f"{origin}: {error}") from error
+        self.assembly = self._assembled(self.plan)
         if self._hardware.part is not None:
             check_fit(self.plan, self.estimates, self._hardware.part, self._hardware)
+
+    def _assembled(self, plan: Plan) -> Assembly:
+        lanes = lane_cells(self.cells)
+        try:
+            return assemble(
+                self.network, plan.parallelism, requantize=self._requantize, cells=self.cells, lane_cells=lanes
+            )
+        except ValueError as error:
+            raise InputError(f"{self.origin}: {error}") from error
 
     def _planned(self) -> Plan:
         asked = self._hardware
@@ -106,12 +107,20 @@ class NetworkDesign(Design):
         dsp = asked.multipliers or self._part_dsp or _DSP
         budget = functools.partial(plan_for_budget, self.network, dsp, cells=asked.cells, pairs=self._pairs)
         within_part, in_budget = functools.partial(self._mhz, sites=_FILL), functools.partial(self._mhz, sites=math.inf)
-        if asked.throughput == math.inf and asked.part is not None:
-            sites = round(_FILL * asked.part.capacity.get("lut_sites", 0))
+        sites = round(_FILL * asked.part.capacity.get("lut_sites", 0)) if asked.part is not None else UNLIMITED
+        if asked.throughput == math.inf:
             return budget(sites, wide=True, mhz=within_part)
+        if asked.latency is not None:
+            cells = UNLIMITED if asked.part is None else dsp
+            room = Room(dsp=cells, luts=sites, pairs=self._pairs, mhz=within_part, cycles=self._latency_of)
+            return plan_for_latency(self.network, asked, room)
         if asked.part is None or asked.multipliers is not None or asked.luts is not None:
             return budget(asked.luts or 0, mhz=in_budget)
         return budget(0, cycles=self._cycles(enough_images(self.network, asked.line_baud)), mhz=within_part)
+
+    def _latency_of(self, plan: Plan) -> int:
+        """Return the cycles to the last result of all outputs."""
+        return max(each.last for each in self._assembled(plan).latency.values())
 
     def _cycles(self, rate: float) -> int:
         """Return the cycles of an image at `rate` images a second."""
@@ -141,7 +150,7 @@ class NetworkDesign(Design):
 
     @property
     def expected_clock(self) -> ExpectedClock | None:
-        """The clock to expect on the part, an estimate; None if there is no model of it."""
+        """An estimate of the clock on the part; None if there is no model of it."""
         return self._expected_clock(self.plan, self.estimates)
 
     @property
@@ -165,7 +174,9 @@ class NetworkDesign(Design):
     @property
     def hardware(self) -> NetworkOptions:
         """See `Design.hardware`: the plan is a file of the package."""
-        return self._hardware.replace(throughput=None, multipliers=None, luts=None, plan=None, line_baud=None)
+        return self._hardware.replace(
+            throughput=None, latency=None, multipliers=None, luts=None, plan=None, line_baud=None
+        )
 
     @property
     def meanings(self) -> Mapping[str, str]:  # type: ignore[override]
@@ -247,7 +258,9 @@ class NetworkDesign(Design):
         taken = f"{plan.dsp} multiplier cells in all" if self._has_multipliers else "all in logic"
         cells = f"{plan.multipliers} multipliers, {plan.utilization:.1%} busy; {taken}"
         rate = f"{mhz * 1e6 / plan.image_cycles:.0f} images a second at {mhz:g} MHz"
-        return [f"plan: {plan.image_cycles} cycles an image, {cells}; {rate}", *self._latency_lines(mhz), *self._clock]
+        expected = self.expected_clock if self._hardware.latency is not None else None
+        latency = latency_lines(self.assembly.latency, mhz, expected)
+        return [f"plan: {plan.image_cycles} cycles an image, {cells}; {rate}", *latency, *self._clock]
 
     @property
     def _clock(self) -> Iterator[str]:
@@ -257,17 +270,6 @@ class NetworkDesign(Design):
             yield self.expected_clock.line(self.plan.image_cycles)
         elif part is not None and part.place:
             yield f"expected clock: no clock model for {part.name}; systoliq synth --target {part.name} measures it"
-
-    def _latency_lines(self, mhz: float) -> Iterator[str]:
-        """The latency of each output in words."""
-        latency = self.assembly.latency
-        for letter, each in latency.items():
-            of_which = f" of m_axis_{letter}" if len(latency) > 1 else ""
-            time = f"{each.last / mhz:.1f} microseconds at {mhz:g} MHz"
-            yield (
-                f"latency{of_which}: the first result {each.first} cycles after the first beat of an image, the last "
-                f"{each.last}; {time}"
-            )
 
     def model(self, inputs: Mapping[str, npt.ArrayLike]) -> Arrays:  # type: ignore[override]
         """Every integer tensor of the network by its name: see `Network.golden`."""

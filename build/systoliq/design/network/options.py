@@ -43,6 +43,9 @@ class NetworkOptions(Options):
         cells, two products per cell, or lookup tables.
     throughput
         required images per second at `clock_mhz`; `math.inf` for the most that fits the `part`.
+    latency
+        most microseconds from the first beat of an image to its last result, at `clock_mhz`: the smallest plan that was
+        found for it; 0 for the fewest at the expected clock that were found within the `part`.
     multipliers, luts
         budget of multiplier cells, and of LUT sites for further products on ECP5 and iCE40.
     plan
@@ -58,6 +61,7 @@ class NetworkOptions(Options):
     requantizer: str = Rounding.NEAR_TIE.value
     cells: str = "portable"
     throughput: float | None = None
+    latency: float | None = None
     multipliers: int | None = None
     luts: int | None = None
     plan: Path | None = None
@@ -70,9 +74,13 @@ class NetworkOptions(Options):
             raise InputError("cells must be named where throughput or plan is given, not auto: that is for a budget")
         given = [name for name in ONLY_NETWORK if getattr(self, name) is not None]
         if len(given) > 1 and not set(given) <= set(BUDGET):
-            raise InputError(f"only one of throughput, multipliers and plan must be given, not {' and '.join(given)}")
+            raise InputError(
+                f"only one of throughput, latency, multipliers and plan must be given, not {' and '.join(given)}"
+            )
         if self.throughput == math.inf and self.part is None:
             raise InputError("a target must be given for the throughput max: the most that the target can compute")
+        if self.latency == 0 and self.part is None:
+            raise InputError("a target must be given for the latency min: the least that the target can reach")
         if self.multipliers == 0:
             raise InputError("multipliers must be positive, not 0")
 

@@ -35,11 +35,14 @@ __all__ = [
     "cells_of_lane",
     "forms_of_stage",
     "lane_cells",
+    "placed",
     "plan_for_budget",
     "plan_for_cycles",
     "plan_of",
+    "quicker_and_cheaper",
     "stages_of",
     "stages_of_layer",
+    "times_of",
     "within_cells",
 ]
 
@@ -194,16 +197,12 @@ def plan_for_budget(
 
     Raises InputError where even the smallest takes more multiplier cells.
     """
-    nodes = stages_of(net)
-    choices = [(*_choices(node, cells), *(_wide(node, cells) if wide else ())) for node in nodes]
-    slowest = max(min(stage.image_cycles for stage in each) for each in choices)
-    times = sorted({stage.image_cycles for each in choices for stage in each} | {slowest})
-    times = [time for time in times if time >= slowest]
+    times = times_of(net, cells, wide=wide)
     times = times[max(sum(time <= cycles for time in times) - 1, 0) :]
 
     @functools.cache
     def within(index: int) -> Plan | None:
-        return _placed(plan_for_cycles(net, times[index], cells=cells), dsp, luts, cells, pairs=pairs)
+        return placed(plan_for_cycles(net, times[index], cells=cells), dsp, luts, cells, pairs=pairs)
 
     low, high = -1, len(times) - 1  # too dear, affordable
     if within(high) is None:
@@ -222,13 +221,31 @@ def plan_for_budget(
     return best or cast("Plan", within(len(times) - 1))
 
 
+def times_of(net: network.Network, cells: str, *, wide: bool) -> list[int]:
+    """Cycles of an image that plans can have, from the fewest on; `wide` as in `plan_for_budget`."""
+    choices = [(*_choices(node, cells), *(_wide(node, cells) if wide else ())) for node in stages_of(net)]
+    slowest = max(min(stage.image_cycles for stage in each) for each in choices)
+    times = {stage.image_cycles for each in choices for stage in each} | {slowest}
+    return sorted(time for time in times if time >= slowest)
+
+
+def quicker_and_cheaper(stage: StagePlan, cells: str) -> tuple[list[StagePlan], list[StagePlan]]:
+    """Other choices of a stage: those with fewer cycles of an image, the cheapest first, and those with fewer
+    multipliers or cells, the dearest first; `stage` is of no form yet, as in `plan_for_cycles`.
+    """
+    others = [*_choices(stage.node, cells), *_wide(stage.node, cells)]
+    quicker = [each for each in others if each.image_cycles < stage.image_cycles]
+    cheaper = [each for each in others if (each.dsp, each.multipliers) < (stage.dsp, stage.multipliers)]
+    return sorted(quicker, key=_price), sorted(cheaper, key=_price, reverse=True)
+
+
 def _smallest(plan: Plan, dsp: int, luts: int, cells: str) -> Plan:
     """Return `plan`, the smallest of all, with as many lookup tables as it needs where its family has that form.
 
     Raises InputError where it has not.
     """
-    if placed := _placed(plan, dsp, UNLIMITED if family(cells) == "ice40" else luts, cells, pairs=False):
-        return placed
+    if found := placed(plan, dsp, UNLIMITED if family(cells) == "ice40" else luts, cells, pairs=False):
+        return found
     raise InputError(
         f"multipliers must be at least {plan.dsp} for {len(plan.stages)} stages{plan.share_of_lanes}, not {dsp}; what "
         "may help: more --multipliers, or a part that has them"
@@ -241,10 +258,10 @@ def within_cells(plan: Plan, dsp: int, *, cells: str) -> Plan:
     """
     if plan.dsp <= dsp or family(cells) != "ice40":
         return plan
-    return _placed(plan, dsp, UNLIMITED, cells, pairs=False) or plan
+    return placed(plan, dsp, UNLIMITED, cells, pairs=False) or plan
 
 
-def _placed(plan: Plan, dsp: int, luts: int, cells: str, *, pairs: bool) -> Plan | None:
+def placed(plan: Plan, dsp: int, luts: int, cells: str, *, pairs: bool) -> Plan | None:
     """`plan` with each stage's products in the form that takes the fewest sites of lookup tables for all together,
     within `dsp` multiplier cells; None where that takes more than `luts`.
     """
