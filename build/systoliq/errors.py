@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
@@ -20,6 +21,7 @@ __all__ = [
     "TooLargeError",
     "expect",
     "meant",
+    "naming",
     "need",
     "path_of",
 ]
@@ -63,6 +65,15 @@ def meant(name: str, names: Iterable[str]) -> str:
     """Return a question that ends a message, with the one of `names` that `name` is close to; empty if none is."""
     close = get_close_matches(name.lower(), list(names), n=1)
     return f": did you mean {close[0]}?" if close else ""
+
+
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Begin the message of an InputError with the file that it is about."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
 
 
 def path_of(name: str, value: object) -> Path:

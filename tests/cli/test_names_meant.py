@@ -18,6 +18,7 @@ from systoliq.board.boards import BOARDS
         ("synth resnet8-fc --target ecp-85k", "did you mean ecp5-85k?"),
         ("build digits-cnn --board ulx3s-85 --out o", "did you mean ulx3s-85f?"),
         ("help bord", "did you mean board?"),
+        ("emitt digits-cnn --out o", "No such command 'emitt': did you mean emit?"),
         ("help source", "did you mean sources?"),
         ("emit digits-cn --out o", "did you mean digits-cnn?"),
     ],

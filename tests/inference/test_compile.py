@@ -285,9 +285,9 @@ def test_maps_beyond_all_addresses_are_refused(base, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "shape of 'x' must be given: the model leaves N of it open"),
+        ((), "shape of 'x' must be given: the model leaves N of it open; for example --shape x=1,6"),
         (("--shape", "y=1,6"), "shape must be of one of 'x', not of 'y'"),
-        (("--shape", "x=1,7"), "x must have the shape ['N', 6], not [1, 7]"),
+        (("--shape", "x=1,7"), "x must have the shape [N, 6], not [1, 7]"),
         (("--shape", "x=0,6"), "shape of 'x' must have sizes of at least 1, not [0, 6]"),
         (("--shape", "x=999999999,999999999"), "shape of 'x' must have at most"),
         (("--shape", "x"), "must be such as x=1,3,32,32, not 'x'"),

@@ -102,7 +102,7 @@ def test_a_node_that_is_not_taken_says_why(graph, changes, text, call, tmp_path)
 
 
 FILES = {
-    "empty": (b"", "must be a valid ONNX model (The model does not have an ir_version set properly)"),
+    "empty": (b"", "must be a valid ONNX model, and is empty"),
     "text": (b"not a model, but a text\n", "must be a valid ONNX model ("),
     "archive": (b"PK\x03\x04" + bytes(100), "must be a valid ONNX model ("),
 }

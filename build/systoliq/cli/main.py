@@ -8,6 +8,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from ..errors import meant
 from ..onnx.scope import parsed_once
 from .shell import Group, debug_option
 
@@ -61,6 +62,14 @@ class _Commands(Group):
         name = cmd_name.replace("-", "_")
         command: click.Command = getattr(import_module(f".{name}", __package__), name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that `args` begin with; for an unknown one, the error suggests a known one."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"No such command {args[0]!r}{meant(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command, which parses each model once."""

@@ -15,8 +15,10 @@ from systoliq.golden.archive import npz_bytes, read_arrays
 from systoliq.sim.choice import SimulatorChoice, chosen_for_engine
 
 from ..design.engine.facts import config_facts
+from ..errors import naming
 from ..files import check_file, json_bytes, write_file
 from ..inference import EngineSession, InferenceReport
+from ..inference.feed import checked_feed
 from ..onnx import Model
 from ..progress import Stages
 from ..samples import check_labels, hit_share
@@ -96,6 +98,8 @@ def run(
         )  # fmt: skip
         labels = None if "labels" in [each.name for each in session.get_inputs()] else feed.pop("labels", None)
         check_labels(input_, labels, feed.values())
+        with naming(input_):
+            checked_feed(session.get_inputs(), feed)
         results = session.run(None, feed)
     accuracy = {} if labels is None else {"accuracy": hit_share(input_, labels, results[0])}
     found = session.report

@@ -15,7 +15,8 @@ from rich.text import Text
 from systoliq.golden.archive import npz_bytes, read_arrays
 from systoliq.sim.choice import SimulatorChoice
 
-from ..errors import InputError
+from ..deploy.feed import batches_of
+from ..errors import InputError, naming
 from ..files import json_bytes, write_file
 from ..progress import Stages
 from ..samples import check_labels, hit_share
@@ -49,6 +50,8 @@ def run_partition(
     check_labels(input_, labels, feed.values())
     with Stages().stage(f"run {directory}") as detail:
         session = NetworkSession(directory, on=simulator, stalls=stalls, seed=seed, progress=detail)
+        with naming(input_):
+            batches_of(session.get_inputs(), feed)
         results = session.run(None, feed)
     found = session.report
     accuracy = {} if labels is None else {"accuracy": hit_share(input_, labels, results[0])}

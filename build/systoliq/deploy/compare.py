@@ -6,6 +6,7 @@ from pathlib import Path
 
 from systoliq.golden.archive import read_arrays
 
+from ..errors import naming
 from ..inference.report import OutputReport, differing
 from ..onnx.runtime import Session
 from ..partition import Partition
@@ -29,7 +30,9 @@ def compare_models(partition: Partition, model: bytes, path: Path) -> dict[str, 
         check_labels(path, arrays.pop("labels", None), arrays.values())
     names = [each.name for each in whole.outputs]
     elements, mismatches = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
-    for batch in batches_of(whole.inputs, arrays):
+    with naming(path):
+        batches = batches_of(whole.inputs, arrays)
+    for batch in batches:
         right = whole.run(names, batch)
         with hardware_errors():
             found = deployed.run(names, batch)

@@ -38,7 +38,8 @@ def checked_feed(inputs: Sequence[Any], feed: Mapping[str, npt.ArrayLike]) -> di
         if len(array.shape) != len(each.shape) or any(
             isinstance(size, int) and size != given for size, given in zip(each.shape, array.shape, strict=True)
         ):
-            raise InputError(f"{each.name} must have the shape {list(each.shape)}, not {list(array.shape)}")
+            wanted = ", ".join(map(str, each.shape))
+            raise InputError(f"{each.name} must have the shape [{wanted}], not {list(array.shape)}")
         arrays[each.name] = array
     return arrays
 
@@ -55,13 +56,21 @@ def blank_feed(inputs: Sequence[Any], shapes: Mapping[str, Sequence[int]]) -> di
             raise InputError(f"shape of {each.name!r} must be a sequence of integers, not {shape!r}")
         if any(not isinstance(size, int) for size in shape):
             open_sizes = ", ".join(str(size) for size in shape if not isinstance(size, int))
-            raise InputError(f"shape of {each.name!r} must be given: the model leaves {open_sizes} of it open")
+            raise InputError(
+                f"shape of {each.name!r} must be given: the model leaves {open_sizes} of it open; "
+                f"{_example(each.name, shape)}"
+            )
         if min(shape, default=1) < 1:
             raise InputError(f"shape of {each.name!r} must have sizes of at least 1, not {list(shape)}")
         if math.prod(shape) > TENSOR_ELEMENTS:
             raise InputError(f"shape of {each.name!r} must have at most {TENSOR_ELEMENTS} elements, not {list(shape)}")
         arrays[each.name] = np.zeros(shape, _type_of(each))
     return checked_feed(inputs, arrays)
+
+
+def _example(name: str, shape: Sequence[Any]) -> str:
+    sizes = ",".join(str(size) if isinstance(size, int) else "1" for size in shape)
+    return f"for example --shape {name}={sizes}"
 
 
 def _type_of(each: Any) -> str:

@@ -48,6 +48,8 @@ def read_model(path: Path) -> ModelProto:
         raise InputError(f"{path}: must have at most {MODEL_BYTES} bytes, not {size}: put its data beside it")
     refuse_other_frameworks(path)
     data = path.read_bytes()
+    if not data:
+        raise InputError(f"{path}: must be a valid ONNX model, and is empty")
     if count_pieces(data, onnx.ModelProto.DESCRIPTOR, MODEL_PIECES) > MODEL_PIECES:
         raise InputError(f"{path}: must have at most {MODEL_PIECES} fields, and has more")
     with library(f"{path}: must be a valid ONNX model"):

@@ -202,7 +202,7 @@ OPTIONS = {
     "--throughput 10 --plan p.json": "only one of throughput, latency, multipliers and plan must be given",
     "--throughput -1": "throughput must be positive, not -1.0",
     "--throughput nan": "throughput must be positive, not nan",
-    "--throughput 1e9": "an image must have at least",
+    "--throughput 1e9": "throughput must be lower than 1e+09 images a second at 100 MHz: an image must have at least",
     "--throughput most": "must be a number or max, not 'most'",
     "--throughput max": "a target must be given for the throughput max",
     "--throughput max --luts 5": "only one of throughput, latency, multipliers and plan must be given",

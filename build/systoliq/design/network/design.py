@@ -102,7 +102,11 @@ class NetworkDesign(Design):
         if asked.plan is not None:
             return read_plan(self.network, asked.plan, cells=asked.cells)
         if asked.throughput is not None and asked.throughput != math.inf:
-            plan = plan_for_cycles(self.network, self._cycles(asked.throughput), cells=asked.cells)
+            try:
+                plan = plan_for_cycles(self.network, self._cycles(asked.throughput), cells=asked.cells)
+            except InputError as error:
+                least = f"{asked.throughput:g} images a second at {asked.clock_mhz:g} MHz"
+                raise InputError(f"throughput must be lower than {least}: {error}") from error
             return within_cells(plan, self._part_dsp, cells=asked.cells) if self._part_dsp else plan
         dsp = asked.multipliers or self._part_dsp or _DSP
         budget = functools.partial(plan_for_budget, self.network, dsp, cells=asked.cells, pairs=self._pairs)

@@ -262,7 +262,10 @@ def check(config: EngineConfig, bus_bytes: int) -> None:
     if config.dataflow != "output-stationary":
         raise ValueError(f"dataflow must be output-stationary for a DMA engine, not {config.dataflow!r}")
     if config.lanes & (config.lanes - 1):
-        raise ValueError(f"lanes must be a power of two for a DMA engine, not {config.lanes!r}")
+        raise ValueError(
+            f"lanes must be a power of two for a DMA engine, not {config.lanes!r}: state lanes that divide the "
+            f"{config.cols} columns"
+        )
     if bus_bytes % config.depth:
         raise ValueError(f"depth must divide the bus's {bus_bytes} bytes, not be {config.depth!r}")
 
