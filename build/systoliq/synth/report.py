@@ -81,6 +81,7 @@ class SynthReport:
         rows += [("area", self.area)] if self.area is not None else []
         rows += [("MHz", self.fmax_mhz), ("MHz asked for", self.target_mhz)] if self.fmax_mhz is not None else []
         rows += [("critical path", self.critical_path)] if self.critical_path is not None else []
+        rows += [("pJ an inference", round(self.energy.total / self.energy.inferences))] if self.energy else []
         return described(repr(self), ("", ""), rows)
 
     @property
