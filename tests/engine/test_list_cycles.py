@@ -64,8 +64,8 @@ def test_lists_of_jobs():
 
 
 def test_lists_of_the_vector_unit():
-    check(lists_of_vectors(4, 3))
-    check_exact(lists_of_vectors(4, 8, random_tables))
+    check(lists_of_vectors(4, 2))
+    check_exact(lists_of_vectors(4, 4, random_tables))
 
 
 @pytest.mark.slow

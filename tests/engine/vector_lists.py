@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from systoliq.golden.formats import INT8, UINT8
-from systoliq.golden.network import LayerNormalization, Tensor
+from systoliq.golden.network import LayerNormalization, Multiplication, Tensor
 from systoliq.golden.network.sum_tables import SumTables
 from systoliq.hw.dma.list_player import Opcode
 from systoliq.hw.dma.registers import BASE, dma_registers
 from systoliq.hw.dma.row_operations import NormalizationOperation, RowOperation, SoftmaxOperation
-from systoliq.hw.dma.vector_commands import VectorOperation, VectorPlacement, vector_commands
+from systoliq.hw.dma.vector_commands import ProductOperation, VectorOperation, VectorPlacement, vector_commands
 from systoliq.hw.engine import EngineConfig
 from systoliq.sim.engine.dma_engine import SimulatedDmaEngine
 from systoliq.sim.process import SimulationError
@@ -43,7 +43,24 @@ def random_softmax(rng):
 
 def random_operation(rng):
     """Elements, or rows."""
-    return random_rows(rng) if rng.random() < 0.3 else random_tables(rng)
+    return random_rows(rng) if rng.random() < 0.3 else random_elements(rng)
+
+
+def random_elements(rng):
+    """Tables, or products."""
+    return random_product(rng) if rng.random() < 0.3 else random_tables(rng)
+
+
+def random_product(rng):
+    """A product at any zero points and scales, as far as the unit takes them."""
+    form = rng.choice([INT8, UINT8])
+    zero_points = (int(rng.choice([form.min, form.max, rng.integers(form.min, form.max + 1)])) for _ in range(3))
+    scales = 10.0 ** rng.uniform([-3, -3, -4], [1, 0, 1])
+    a, b, y = (
+        Tensor(name=name, shape=(1,), format=form, scale=np.float32(scale), zero_point=zero_point)
+        for name, scale, zero_point in zip("aby", scales, zero_points, strict=True)
+    )
+    return ProductOperation(node=Multiplication(name="product", inputs=(a, b), output=y))
 
 
 def random_rows(rng):
@@ -91,10 +108,12 @@ def random_tables(rng):
 
 
 def expected(operation, a, b):
-    """Y by exact fractions, of bytes; of rows by golden."""
+    """Y by exact fractions, of bytes; of products and rows by golden."""
     if isinstance(operation, RowOperation):
         form = operation.node.inputs[0].format
         return operation.apply(a.view(form.dtype)).view(np.uint8)
+    if isinstance(operation, ProductOperation):
+        return operation.apply(*(x.view(operation.operand.dtype) for x in (a, b))).view(np.uint8)
     tables = operation.tables
     codes = [x.view(operation.operand.dtype).astype(int) - operation.operand.min for x in (a, b)]
     entries = [np.array(tables.a)[codes[0]], np.array(tables.b)[codes[1]] * operation.pair]

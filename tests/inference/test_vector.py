@@ -229,6 +229,28 @@ def test_broadcasting_and_a_product_of_one_tensor_are_the_units_and_the_rest_sta
     session.report.check()
 
 
+PRODUCT = """g (uint8[1, 5, 6] x) => (uint8[1, 5, 6] y) {
+    p = QLinearMatMul (x, s, z, w, s, z, s, z)
+    q = QLinearMatMul (p, s, z, w, s, z, t, u)
+    m = com.microsoft.QLinearMul (p, s, z, q, t, u, r, v)
+    y = QLinearMatMul (m, r, v, w, s, z, s, z) }"""
+
+
+def test_a_product_of_two_tensors_is_in_the_one_list(tmp_path):
+    rng = np.random.default_rng(1)
+    constants = {"w": rng.integers(0, 15, (6, 6)).astype(np.uint8), "z": np.uint8(7), "s": np.float32(0.1)}
+    constants |= {"t": np.float32(0.3), "u": np.uint8(120), "r": np.float32(2.6), "v": np.uint8(101)}
+    path = write(tmp_path / "model.onnx", PRODUCT, constants)
+    program = compile_onnx(path, CONFIG, bus=64).program
+    assert [step.operator for step in program.vectors] == ["QLinearMul"]
+    assert not program.host
+    assert len(program.runs) == 1
+    session = EngineSession(path, CONFIG, bus=64, stalls=0.2)
+    session.run(None, {"x": rng.integers(0, 256, (1, 5, 6)).astype(np.uint8)})
+    session.report.check()
+    assert len(np.unique(session.tensors["m"])) > 10, "few are saturated"
+
+
 @pytest.mark.slow
 def test_mobilenet_v2(tmp_path):
     """Its residual sum is the unit's, and no convolution stays with the host."""

@@ -10,7 +10,6 @@ import pytest
 from systoliq.golden import INT8, UINT8
 from systoliq.golden.network import Multiplication, Tensor
 from systoliq.hw.network.multiplication import SteppedProduct
-from systoliq.hw.network.operators import operator_of
 
 from ..bench import traces, with_models
 
@@ -39,7 +38,7 @@ def test_lane_gives_the_product_of_all_pairs(form, cells, tmp_path):
         golden, (a, b) = node(scales, form)
         y = golden.apply(a, b)[0].reshape(-1)
         points = tuple(each.zero_point for each in golden.inputs)
-        steps = operator_of(golden).steps
+        steps = golden.steps
         block = SteppedProduct(steps, form, points, cells=cells, lane_cells=cells, kind=f"lane_{number}")
         order = np.concatenate([np.random.default_rng(0).permutation(65536)[:1500], next_to_steps(y)])
         codes = [[int(code) & 255 for code in each.reshape(-1)[order]] for each in (a, b)]

@@ -47,8 +47,8 @@ class _Cost:
     masters, vector
         LUT sites and memory blocks of masters, and of a vector unit, for each byte of the bus; None where no part of
         the family has room.
-    rows
-        multipliers, LUT sites and memory blocks of the vector unit's part for rows.
+    pairs, rows
+        multipliers, LUT sites and memory blocks of the vector unit's parts for products of two tensors and for rows.
     sizes
         of buffers and tables, where the defaults of `EngineConfig` do not fit.
     """
@@ -62,6 +62,7 @@ class _Cost:
     memory: Mapping[int, int]
     masters: tuple[float, float] | None = None
     vector: tuple[float, float] = (0, 0)
+    pairs: tuple[int, int, int] = (0, 0, 0)
     rows: tuple[int, int, int] = (0, 0, 0)
     sizes: Mapping[str, int] = field(default_factory=dict)
 
@@ -70,7 +71,7 @@ _COSTS = {
     "ecp5": _Cost(
         mhz=125, products=128, lane=(8, 1100, 9), besides=(1, 2000, 4), element=60, product=30,
         memory={512: 36, 1024: 18, 2048: 9, 4096: 4, 8192: 2, 16384: 1}, masters=(1000, 2.25), vector=(260, 2),
-        rows=(16, 3500, 10),
+        pairs=(2, 500, 1), rows=(16, 3500, 10),
     ),
     "ice40": _Cost(
         mhz=24, products=8, lane=(4, 1800, 10), besides=(0, 2500, 4), element=100, product=60,
@@ -135,8 +136,9 @@ def engine_cost(config: EngineConfig, bus: int | None) -> dict[str, int]:
     dsp, luts, ram = (once + each * config.lanes for once, each in zip(cost.besides, cost.lane, strict=True))
     dsp += elements * multipliers_of(config.cells, config.depth)
     luts += cost.element * elements + cost.product * config.macs_per_cycle
-    if config.row_length:
-        dsp, luts, ram = (count + more for count, more in zip((dsp, luts, ram), cost.rows, strict=True))
+    for part in (cost.pairs if config.vector else None, cost.rows if config.row_length else None):
+        if part is not None:
+            dsp, luts, ram = (count + more for count, more in zip((dsp, luts, ram), part, strict=True))
     for words, bytes_of_word in (
         (config.a_words, config.rows * config.depth),
         (config.b_words, config.cols * config.depth),

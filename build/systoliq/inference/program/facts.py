@@ -7,7 +7,7 @@ from typing import Any
 
 from systoliq.hw.dma.convolutions import Maps
 from systoliq.hw.dma.row_operations import RowOperation
-from systoliq.hw.dma.vector_commands import AnyOperation
+from systoliq.hw.dma.vector_commands import AnyOperation, ProductOperation
 
 from ...design.engine.facts import config_facts
 from ..steps import HostStep, label_of
@@ -97,6 +97,8 @@ def _operation_of_unit(operation: AnyOperation) -> dict[str, Any]:
     """Description of an operation of the vector unit."""
     if isinstance(operation, RowOperation):
         return {"rows": operation.node.kind}
+    if isinstance(operation, ProductOperation):
+        return {"product": operation.node.kind}
     return {"pair": operation.pair, "largest": operation.largest, "shift": operation.tables.shift}
 
 

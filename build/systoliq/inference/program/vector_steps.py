@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from systoliq.golden.formats import IntFormat
+from systoliq.golden.network import Multiplication, Tensor
 from systoliq.golden.network.sum_tables import SumTables
-from systoliq.hw.dma.vector_commands import VectorOperation
+from systoliq.hw.dma.vector_commands import ProductOperation, VectorOperation
 
 from ...onnx.graph import Graph
 from ...onnx.network.functions import FUNCTIONS
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
 __all__ = ["vector_steps", "work_of"]
 
 _ELEMENTWISE = {*FUNCTIONS, "Add", "Sub", "Mul", "Div", "QuickGelu"}
-_OF_TWO = ("QLinearAdd", "QLinearMul")
+_PRODUCT = "QLinearMul"
+_OF_TWO = ("QLinearAdd", _PRODUCT)
 _OF_ONE = ("QLinearSigmoid", "QLinearLeakyRelu")
 _MOST_INPUTS = 2  # of a step
 _DRAWS = 8  # of all inputs, to compare
@@ -52,7 +54,7 @@ def vector_steps(model: Lowered, *, rows: bool = False) -> tuple[VectorStep, ...
         if of_rows is not None:
             found: VectorStep | None = of_rows
         elif node.op_type in _OF_TWO:
-            found = _of_two(graph, node, steps) or channel_step(graph, node)
+            found = _of_two(graph, node, steps) or channel_step(graph, node) or _product(graph, node)
         elif node.op_type in _OF_ONE:
             found = _step(graph, (node,), (node.input[0],), node.input[1:])
         elif is_operator(node, "QuantizeLinear"):
@@ -81,7 +83,7 @@ def _of_two(graph: Graph, node: NodeProto, steps: list[VectorStep]) -> VectorSte
     first, second = (_functions_before(graph, name, steps) for name in names)
     common = next((name for name in first if name in second), None)
     if common is None:
-        return None if node.op_type == "QLinearMul" else _step(graph, (node,), names, parameters)
+        return None if node.op_type == _PRODUCT else _step(graph, (node,), names, parameters)
     found = _step(graph, (node,), (common,), parameters)
     if found is None:
         return None
@@ -90,6 +92,13 @@ def _of_two(graph: Graph, node: NodeProto, steps: list[VectorStep]) -> VectorSte
     own = {each.output[0] for step in inside for each in step.nodes}
     nodes = (*(each for each in graph.graph.node if each.output[0] in own), node)
     return VectorStep(name=found.name, nodes=nodes, inputs=(common,))
+
+
+def _product(graph: Graph, node: NodeProto) -> VectorStep | None:
+    """The step of a product of two computed tensors, unless the array takes it."""
+    if node.op_type != _PRODUCT or reason_for_host(graph, node, memory=True) is None:
+        return None
+    return _step(graph, (node,), (node.input[0], node.input[3]), (*node.input[1:3], *node.input[4:]))
 
 
 def _functions_before(graph: Graph, name: str, steps: list[VectorStep]) -> dict[str, tuple[VectorStep, ...]]:
@@ -231,7 +240,7 @@ def work_of(model: Lowered, step: VectorStep, tensors: Mapping[str, Array], long
         raise NotCompiledError(str(error)) from error
 
 
-def _operation(model: Lowered, step: VectorStep, tensors: Mapping[str, Array]) -> VectorOperation:
+def _operation(model: Lowered, step: VectorStep, tensors: Mapping[str, Array]) -> VectorOperation | ProductOperation:
     """The same; ValueError if there is none."""
     given = [tensors[name] for name in step.inputs]
     y = tensors[step.output]
@@ -244,11 +253,32 @@ def _operation(model: Lowered, step: VectorStep, tensors: Mapping[str, Array]) -
 
     if len(given) == 1:
         return VectorOperation.lookup(entries_of(apply, codes), operand, output)
-    results = apply(np.repeat(codes, 256), np.tile(codes, 256)).reshape(256, 256)
+    pairs = np.repeat(codes, 256), np.tile(codes, 256)
+    results = apply(*pairs).reshape(256, 256)
+    if step.node.op_type == _PRODUCT:
+        product = _product_of(model, step, operand, output)
+        if (product.apply(*pairs) != results.reshape(-1)).any():
+            raise ValueError("its products are not those of the unit")
+        return product
     tables = SumTables.of(results, output)
     if tables is None:
         raise ValueError("no two tables give its sums exactly")
     return VectorOperation(tables=tables, operand=operand, pair=True)
+
+
+def _product_of(model: Lowered, step: VectorStep, operand: IntFormat, output: IntFormat) -> ProductOperation:
+    """The product with the scales and zero points of its node."""
+    names = step.node.input
+    tensors = []
+    for name, scale, zero_point, form in zip(
+        "aby", (names[1], names[4], names[6]), (names[2], names[5], (*names, "")[7]), (operand, operand, output),
+        strict=True,
+    ):  # fmt: skip
+        number = model.graph.constant(scale, "a scale").reshape(-1)[0]
+        zero = int(model.graph.constant(zero_point, "a zero point").reshape(-1)[0]) if zero_point else 0
+        tensors.append(Tensor(name=name, shape=(1,), format=form, scale=np.float32(number), zero_point=zero))
+    a, b, y = tensors
+    return ProductOperation(node=Multiplication(name=step.name, inputs=(a, b), output=y))
 
 
 def _check(model: Lowered, step: VectorStep, work: VectorWork, given: list[Array]) -> None:

@@ -12,6 +12,7 @@ from systoliq.hw.dma.vector_commands import (
     LARGEST_ROW,
     LARGEST_ROWS,
     AnyOperation,
+    ProductOperation,
     VectorOperation,
     VectorPlacement,
 )
@@ -66,7 +67,7 @@ class VectorWork:
 
     @classmethod
     def elementwise(
-        cls, operation: VectorOperation, shape: tuple[int, ...], operands: list[tuple[int, ...]]
+        cls, operation: VectorOperation | ProductOperation, shape: tuple[int, ...], operands: list[tuple[int, ...]]
     ) -> VectorWork:
         """`operation` on `operands` of these shapes, which broadcast to `shape`; rows without gaps are one row."""
         at = [np.broadcast_to(places_of(each), shape) for each in (*operands, shape)]
@@ -84,7 +85,7 @@ class VectorWork:
 
         return cls(
             operations=(operation,), commands=commands, apply=apply, operand=operation.operand,
-            output=operation.tables.output,
+            output=operation.output,
         )  # fmt: skip
 
     def placed(

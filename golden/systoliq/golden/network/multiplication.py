@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from ..rescale import combined_scale
 from .node import Node
+from .steps import Steps
 
 __all__ = ["Multiplication"]
 
@@ -46,6 +48,13 @@ class Multiplication(Node):
         ends = [[end - x.zero_point for end in (x.format.min, x.format.max)] for x in self.inputs]
         corners = [a * b for a in ends[0] for b in ends[1]]
         return min(corners), max(corners)
+
+    @cached_property
+    def steps(self) -> Steps:
+        """The rescaling of the products, exact for all of them."""
+        low, high = self.products
+        results = self.rescaled(np.arange(low, high + 1, dtype=np.int32))
+        return Steps.of(results, low, float(self.scale), self.output.zero_point, self.output.format)
 
     def rescaled(self, products: npt.NDArray[np.int32]) -> npt.NDArray[Any]:
         """The outputs for (a - za) * (b - zb); they rise with it."""

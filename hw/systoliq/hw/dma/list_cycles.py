@@ -28,6 +28,7 @@ from .registers import (
     WALK_WORDS,
 )
 from .row_unit import RECORD_BYTES, SOFTMAX_TABLE_BYTES
+from .vector_product import VectorProduct
 
 __all__ = ["list_cycles"]
 
@@ -37,6 +38,10 @@ _WORD, _WAIT, _POLL = 7, 4, 8
 """Cycles of a word that is written, of the words of a wait, and of each time it reads the register."""
 _LOAD, _VECTOR = 280, {"a": 50, "b": 48, "y": 56}
 """Cycles from a command of the vector unit to its end: of a table, and beside the beats of each operand."""
+_PRODUCT = 42
+"""The same of a product, beside its unit's latency and a cycle for each byte of its words; of few words, it takes up to
+5 more.
+"""
 _FAST_RUNS = 5
 """Runs of Y that take a cycle each: behind them, two runs of one beat take three."""
 _CLEARED = 8
@@ -69,6 +74,7 @@ class _Player:
 
     def __init__(self, engine: AxiEngine, config: EngineConfig, bus_bytes: int) -> None:
         self.engine, self.config, self.bus_bytes = engine, config, bus_bytes
+        self._product_latency = VectorProduct.latency_of(config.cells)
         self.map = Map.of(config)
         self.control, self.status = self.map.register("CONTROL"), self.map.register("STATUS")
         self.registers: dict[int, int] = {}
@@ -204,6 +210,9 @@ class _Player:
         y = runs["y"]
         least = walk.rows + max(walk.rows - _FAST_RUNS, 0) // 2
         ends["y"] = _VECTOR["y"] + max(y.cycles - y.last_turns, least) + runs["a"].first_waits
+        if command["product"]:
+            words = walk.rows * (walk.last_extent // self.bus_bytes + 1)
+            ends["product"] = _PRODUCT + words * self.bus_bytes + self._product_latency
         self.written = self.time + max(ends.values())
 
 

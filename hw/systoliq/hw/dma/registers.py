@@ -222,6 +222,9 @@ VECTOR_REGISTERS = (
             Field(name="pair", lsb=1, bits=1, doc="A and B are read; otherwise A alone."),
             Field(name="unsigned", lsb=2, bits=1, doc="Y is uint8; otherwise int8."),
             Field(name="largest", lsb=3, bits=1, doc="Y is of the larger of two entries; otherwise of their sum."),
+            Field(
+                name="product", lsb=4, bits=1, doc="Y is of the product of A and B, with the constants in the tables."
+            ),
             Field(name="shift", lsb=8, bits=4, doc="The result is divided by 2**shift, halves rounded to even."),
         ),
     ),

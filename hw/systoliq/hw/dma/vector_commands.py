@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from systoliq.golden import network
 from systoliq.golden.formats import IntFormat, signed_bits
 from systoliq.golden.network.sum_tables import SumTables
 
@@ -16,8 +18,17 @@ from .commands import CommandList, dma_register, wait_for_masters
 from .registers import BASE, VECTOR_REGISTERS
 from .row_operations import RowOperation
 from .vector_lane import ENTRY_BITS, LARGEST_SHIFT
+from .vector_product import CONSTANTS, MULTIPLIER_BITS, PRODUCT_SHIFT_BITS
 
-__all__ = ["LARGEST_ROW", "LARGEST_ROWS", "AnyOperation", "VectorOperation", "VectorPlacement", "vector_commands"]
+__all__ = [
+    "LARGEST_ROW",
+    "LARGEST_ROWS",
+    "AnyOperation",
+    "ProductOperation",
+    "VectorOperation",
+    "VectorPlacement",
+    "vector_commands",
+]
 
 Array = npt.NDArray[Any]
 LARGEST_ROWS = (1 << 16) - 1
@@ -67,6 +78,16 @@ class VectorOperation:
         return cls(tables=SumTables(a=codes, b=codes, shift=0, output=form), operand=form, pair=True, largest=True)
 
     @property
+    def output(self) -> IntFormat:
+        """The format of Y."""
+        return self.tables.output
+
+    @property
+    def fields(self) -> dict[str, int]:
+        """The fields of the register VECTOR that say what Y is of A and B."""
+        return {"pair": int(self.pair), "largest": int(self.largest), "shift": self.tables.shift}
+
+    @property
     def memory(self) -> tuple[bytes, ...]:
         """The table of A, and with `pair` the table of B, as stored in memory: 256 words, by the bits of a byte."""
         order = np.arange(256) ^ (0x80 if self.operand.signed else 0)  # the code of a byte, counted from the least
@@ -84,7 +105,64 @@ class VectorOperation:
         return self.tables.apply(codes[0], codes[1] if self.pair else np.zeros_like(codes[0]))
 
 
-AnyOperation = VectorOperation | RowOperation
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class ProductOperation:
+    """The product of two tensors of bytes of one shape, element by element, as golden's `node` computes it.
+
+    Raises ValueError for scales whose constants do not fit the unit.
+    """
+
+    node: network.Multiplication
+    pair = True
+
+    def __post_init__(self) -> None:
+        for x in (*self.node.inputs, self.node.output):
+            if x.format.bits != 8:
+                raise ValueError(f"tensors of the vector unit must be int8 or uint8, not {x.format}")
+        steps = self.node.steps
+        if steps.multiplier >> MULTIPLIER_BITS or steps.shift >> PRODUCT_SHIFT_BITS:
+            raise ValueError(
+                f"the product's scale must be a number of {MULTIPLIER_BITS} bits over a power of two of at most "
+                f"2**{(1 << PRODUCT_SHIFT_BITS) - 1} for the vector unit, not {steps.multiplier} / 2**{steps.shift}"
+            )
+
+    @property
+    def operand(self) -> IntFormat:
+        """The format of A and B."""
+        return self.node.inputs[0].format
+
+    @property
+    def output(self) -> IntFormat:
+        """The format of Y."""
+        return self.node.output.format
+
+    @property
+    def fields(self) -> dict[str, int]:
+        """The fields of the register VECTOR that say what Y is of A and B."""
+        return {"pair": 1, "product": 1}
+
+    @cached_property
+    def memory(self) -> tuple[bytes, ...]:
+        """The thresholds, and the constants, as stored in memory."""
+        steps, (a, b) = self.node.steps, (x.zero_point - x.format.min for x in self.node.inputs)
+        values = {
+            "a_point": a,
+            "b_point": b,
+            "y_point": steps.zero_point - self.output.min,
+            "signed": int(self.operand.signed),
+            "shift": steps.shift,
+            "multiplier": steps.multiplier,
+        }
+        words = [layout.const({name: values[name] for name in layout.members}).as_value().value for layout in CONSTANTS]
+        tables = ([*steps.thresholds, 0], [*words, *[0] * (256 - len(words))])
+        return tuple(np.array(table, "<i4").tobytes() for table in tables)
+
+    def apply(self, a: Array, b: Array) -> Array:
+        """Y of the tensors `a` and `b`."""
+        return self.node.apply(a, b)
+
+
+AnyOperation = VectorOperation | ProductOperation | RowOperation
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -139,9 +217,7 @@ def vector_commands(operations: Iterable[tuple[AnyOperation, VectorPlacement]]) 
         for name in (*operands, "y"):
             address, stride = getattr(place, name), getattr(place, f"{name}_stride")
             _write(commands, f"{name.upper()}_ADDRESS", address, stride % (1 << 32))
-        unsigned = not operation.tables.output.signed
-        fields = {"pair": operation.pair, "largest": operation.largest, "shift": operation.tables.shift}
-        _start(commands, unsigned=unsigned, **fields)
+        _start(commands, unsigned=not operation.output.signed, **operation.fields)
     wait_for_masters(commands, "y_busy")
     return commands
 

@@ -8,11 +8,13 @@ from amaranth.lib.wiring import In, Out
 
 from ..credit import Credit
 from ..delay import delay
+from ..engine.loop import Pace
 from ..fifo import Fifo
 from ..hierarchy import place
 from .realigner import aligned_word
 from .registers import VECTOR_REGISTERS, command_layout
 from .vector_lane import ENTRY_BITS, VectorLane, VectorRounding
+from .vector_product import VectorProduct
 from .word_queue import WordQueue
 
 __all__ = ["ENTRY_BYTES", "TABLE_BYTES", "VectorCommand", "VectorUnit"]
@@ -32,7 +34,8 @@ class VectorUnit(wiring.Component):
 
     ``start`` begins ``command``, which need not stay. ``busy`` is 1 from the cycle after ``start`` until the last word
     of A's walk has been used, all results have left and ``y_idle`` is 1. With ``pair``, a word of ``b`` goes with each
-    word of ``a``. ``y`` has a word of results for each word of ``a``, one a cycle.
+    word of ``a``. ``y`` has a word of results for each word of ``a``, one a cycle; with ``product``, where a single
+    `VectorProduct` takes one byte after the other, in as many cycles as a word has bytes.
     """
 
     def __init__(self, bus_bytes: int, *, cells: str) -> None:
@@ -61,9 +64,10 @@ class VectorUnit(wiring.Component):
         a, b = words = tuple(self._words(m, platform, name) for name in "ab")
         under_way = self._lanes(m, platform, words, enters, reads, loads, taken, command)
         both = a.any & (b.any | ~command.pair)
+        pace = Pace(m, self.bus_bytes, name="pace", begin=enters)
         m.d.comb += [
             self.busy.eq(busy),
-            enters.eq(reads & both & self._room.any),
+            enters.eq(reads & both & self._room.any & (pace.over | ~command.product)),
             loads.eq(fills & both),
             a.take.eq(taken),
             b.take.eq(taken & command.pair),
@@ -126,11 +130,13 @@ class VectorUnit(wiring.Component):
         count = Signal(range(_WAITING + 1), name="under_way")
         entered = delay(m, enters, 1, name="entered", reset_less=False)
         m.d.sync += count.eq(count + entered - left)
-        m.d.comb += [
-            fifo.i.valid.eq(delay(m, entered, lanes[0].latency, name="on_its_way", reset_less=False)),
-            fifo.i.payload.eq(Cat(lane.y for lane in lanes)),
-        ]
         rounding, entries = _rounding(m, command), self._entries(m, words, enters, loads, taken)
+        summed = entered & ~command.product
+        products, there = self._products(m, platform, words, entered, entries, command)
+        m.d.comb += [
+            fifo.i.valid.eq(there | delay(m, summed, lanes[0].latency, name="on_its_way", reset_less=False)),
+            fifo.i.payload.eq(Mux(command.product, products, Cat(lane.y for lane in lanes))),
+        ]
         for index, lane in enumerate(lanes):
             m.submodules[f"lane_{index}"] = place(lane, platform)
             m.d.comb += [
@@ -145,6 +151,34 @@ class VectorUnit(wiring.Component):
                 lane.entry_b.eq(entries["b"]),
             ]
         return count.any() | entered
+
+    def _products(
+        self,
+        m: Module,
+        platform: object,
+        words: tuple[WordQueue, ...],
+        entered: Value,
+        entries: dict[str, Signal],
+        command: data.View,
+    ) -> tuple[Value, Value]:
+        """A word of products, the lowest byte first, and whether it is whole."""
+        unit = VectorProduct(cells=self.cells)
+        m.submodules.product = place(unit, platform)
+        for name, queue in zip("ab", words, strict=True):
+            left = Signal(8 * self.bus_bytes, name=f"{name}_left", reset_less=True)
+            m.d.sync += left.eq(Mux(entered, queue.taken.data, left >> 8))
+            m.d.comb += getattr(unit, name).eq(left[:8])
+        m.d.comb += [
+            unit.unsigned.eq(command.unsigned),
+            unit.load.eq(entries["load"]),
+            unit.at.eq(entries["at"]),
+            unit.threshold.eq(entries["a"]),
+            unit.constant.eq(entries["b"]),
+        ]
+        found = Signal(8 * self.bus_bytes, name="products", reset_less=True)
+        m.d.sync += found.eq(Cat(found[8:], unit.y))
+        whole = entered & command.product
+        return found, delay(m, whole, self.bus_bytes + unit.latency + 1, name="product_under_way", reset_less=False)
 
     def _entries(
         self, m: Module, words: tuple[WordQueue, ...], enters: Signal, loads: Signal, taken: Signal

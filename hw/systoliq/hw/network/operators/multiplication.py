@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from amaranth.lib import wiring
 
 from systoliq.golden import network
-from systoliq.golden.network.steps import Steps
 
 from ..memory import Memory
 from ..multiplication import PRODUCT_BITS, SteppedProduct
@@ -26,16 +24,9 @@ class MultiplicationOperator(PairOperator[network.Multiplication]):
 
     node_type = network.Multiplication
 
-    @cached_property
-    def steps(self) -> Steps:
-        """The rescaling of the products, exact for all of them."""
-        low, high = self.node.products
-        results = self.node.rescaled(np.arange(low, high + 1, dtype=np.int32))
-        return Steps.of(results, low, float(self.node.scale), self.node.output.zero_point, self.node.output.format)
-
     @property
     def requantizer_factors(self) -> tuple[int, int]:
-        return PRODUCT_BITS, max(self.steps.multiplier.bit_length(), 1)
+        return PRODUCT_BITS, max(self.node.steps.multiplier.bit_length(), 1)
 
     def multipliers(self, parallelism: Parallelism) -> int:
         return parallelism.cols
@@ -46,7 +37,7 @@ class MultiplicationOperator(PairOperator[network.Multiplication]):
 
         def lane(kind: str) -> SteppedProduct:
             return SteppedProduct(
-                self.steps, a.format, points, cells=recipe.cells, lane_cells=recipe.lane_cells, kind=kind
+                self.node.steps, a.format, points, cells=recipe.cells, lane_cells=recipe.lane_cells, kind=kind
             )
 
         return self.build_pairwise(lane, recipe)
