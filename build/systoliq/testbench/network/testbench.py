@@ -97,7 +97,7 @@ _OUTPUT_STEP = """\
           if ((m_axis_<<y>>_tdata !== <<y>>_data[<<y>>_at] || (m_axis_<<y>>_tlast !== <<y>>_lasts[<<y>>_at] && !strays))
               && !done) begin
             $display("FAIL: image %0d beat %0d<<which>>: expected %h tlast %b, got %h tlast %b (phase %0d)",
-                     <<y>>_taken / <<Y>>_BEATS, <<y>>_taken % <<Y>>_BEATS, <<y>>_data[<<y>>_at], <<y>>_last[<<y>>_at],
+                     <<y>>_taken / <<Y>>_BEATS, <<y>>_taken % <<Y>>_BEATS, <<y>>_data[<<y>>_at], <<y>>_lasts[<<y>>_at],
                      m_axis_<<y>>_tdata, m_axis_<<y>>_tlast, phase);
             finish;
           end
