@@ -204,7 +204,8 @@ _OTHERS = [
     ("synth array --target generic --report pipe", 2, "pipe is a pipe"),
     ("synth array --target generic --report dangling", 2, "is a link to"),
     ("synth array --seeds 0", 2, "is not in the range"),
-    ("registers file", 2, ""), ("registers pipe", 2, ""), ("bench --json pipe", 2, "pipe is a pipe"),
+    ("registers file", 2, "must be a directory, but file is a file"),
+    ("registers pipe", 2, ""), ("bench --json pipe", 2, "pipe is a pipe"),
     ("bench --sizes x", 2, "must be integers"), ("bench-area --update pipe", 2, "pipe is a pipe"),
     ("demo --out file", 2, "must be a directory"), ("demo --formats x", 2, ""),
 ]  # fmt: skip

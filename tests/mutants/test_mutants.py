@@ -352,6 +352,9 @@ def test_what_is_no_package_is_refused(tmp_path, call):
     result = call("mutants", tmp_path)
     assert result.exit_code == 2
     assert "must be the directory of a package, with one file *_tb.v, not 0" in result.output
+    result = call("mutants", tmp_path / "none")
+    assert result.exit_code == 2
+    assert "DIR must be a directory that systoliq emit wrote, not " in result.output
 
 
 @needs_tools

@@ -9,6 +9,7 @@ import click
 from systoliq.hw.engine.float8_registers import FLOAT8_MAP
 from systoliq.hw.engine.registers import RegisterMap
 
+from ..errors import InputError
 from ..files import write_file
 from ..package.dma_engine.dma_register_map import dma_c_header, dma_markdown
 from ..package.engine.register_map import c_header, markdown
@@ -39,6 +40,8 @@ Examples
 @debug_option
 def registers(directory: Path, operands: str) -> None:
     """See `help`."""
+    if directory.exists() and not directory.is_dir():
+        raise InputError(f"{directory}: must be a directory, but {directory} is a file")
     directory.mkdir(parents=True, exist_ok=True)
     found = FLOAT8_MAP if operands == "float8" else RegisterMap()
     texts = {"registers.md": markdown(found), "systoliq_engine.h": c_header(found)}

@@ -35,7 +35,7 @@ Examples
 """
 )
 @click.argument("directory", metavar="DIR", type=PATH)
-@click.option("--out", "output", type=PATH, metavar="OUT", help="Folder for signoff.html and signoff.json.")
+@click.option("--out", "output", type=PATH, metavar="OUT", help="Directory for signoff.html and signoff.json.")
 @click.option(
     "--seconds", default=1800, show_default=True, type=click.IntRange(1), help="Processor time limit of a simulation."
 )
@@ -46,7 +46,7 @@ def signoff(directory: Path, output: Path | None, seconds: int) -> int:
         if output.resolve() == directory.resolve():
             raise click.UsageError("--out must be another folder than DIR: a package holds only what emit writes")
         if output.exists() and not output.is_dir():
-            raise click.UsageError(f"--out must be a folder, not the file {str(output)!r}")
+            raise click.UsageError(f"{output}: must be a directory, but {output} is a file")
     with Stages().stage(f"sign off {directory}") as detail:
         rows = list(sign_off(directory, seconds=seconds, detail=detail))
     Console(width=140, highlight=False).print(_table(rows))

@@ -69,6 +69,8 @@ class Campaign:
         self._folder = folder
         self._seconds = seconds
         self._alone = alone
+        if not folder.is_dir():
+            raise ValueError(f"DIR must be a directory that systoliq emit wrote, not {str(folder)!r}")
         benches = sorted(folder.glob("*_tb.v"))
         if len(benches) != 1:
             raise ValueError(f"{folder} must be the directory of a package, with one file *_tb.v, not {len(benches)}")
