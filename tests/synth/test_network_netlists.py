@@ -47,7 +47,8 @@ NETWORKS = {each.__name__: each for each in (residual, gated)}
 @pytest.mark.slow
 @pytest.mark.simulator
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
-@pytest.mark.parametrize(("network", "family"), [("residual", "ice40"), ("gated", "ice40"), ("gated", "ecp5")])
+@pytest.mark.parametrize("family", ["ecp5", "ice40"])
+@pytest.mark.parametrize("network", NETWORKS)
 def test_the_netlist_passes_its_testbench(network, family, tmp_path, monkeypatch):
     for module, name in BUDGETS:  # a tenth of the cycles, which a netlist takes long for
         monkeypatch.setattr(module, name, getattr(module, name) // 10)
