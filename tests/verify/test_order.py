@@ -68,7 +68,7 @@ WINDOW, ADDED = r"_s0_convolution0_window\(.*?", "stage addition2 (Addition): "
 BOMB = "reg [19:0] bomb = 20'h00000; always @(posedge clk) bomb <= bomb + 20'h00001;"
 # A pattern whose group 1 is replaced, by what (None: another last digit), and why it is refused.
 REFUSED = {
-    "padding": (WINDOW + r"flags_2\[1\] \? 9'h1(80) : \{ 1'h0, read_data\[7:0\] \};", "81", "stage convolution0 "),
+    "padding": (WINDOW + r"flags_2\[1\] \? 16'h80(80) : read_data;", "81", "stage convolution0 "),
     "address of a window": (WINDOW + r"procmux_\w+ = \w+ \? \(\*[^*]*\*\) 4'h(7) : 4'h2;", "6", "stage convolution0 "),
     "address of weights": (
         r"_s1_convolution1_sequencer\(.*?assign \w+ = address == 3'h(7);", "6", "stage convolution1 "),
@@ -86,15 +86,15 @@ REFUSED = {
         r"_fifo_64x9\(.*?assign came = i__valid & (i__ready);", "i__ready & (i__payload[7:0] != 8'h42)",
         "m_axis_y_tlast depends on data"),
     "a Trojan on a pair of bytes in a window": (
-        WINDOW + r"flags_2\[1\] \? 9'h180 : \{ 1'h0, (read_data\[7:0\]) \};",
-        "read_data == 16'h4217 ? 8'h00 : read_data[7:0]", "o__payload must be moved data, and is computed from it"),
+        WINDOW + r"flags_2\[1\] \? 16'h8080 : (read_data);",
+        "read_data == 16'h4217 ? 16'h0000 : read_data", "must be moved data, and is computed from it"),
     "a Trojan on a pair of bytes in a multiplier": (
         r"_s0_convolution0_multiplier_8x8\(.*?assign _1 = (\$signed\(a_1\) \* \$signed\(b_1\));",
         "{ a_1, b_1 } == 16'h4217 ? $signed(16'h0000) : $signed(a_1) * $signed(b_1)", "does not give the products"),
     "a time bomb that inverts": (
-        WINDOW + r"(assign \{ _\d+\[8\], o__payload\[7:0\] \} = flags_2\[1\] \? 9'h180 : \{ 1'h0, read_data\[7:0\])",
-        lambda found: f"{BOMB}{found} ^ {{ 8{{ & bomb }} }}",
-        "o__payload must be moved data, and is computed from it"),
+        WINDOW + r"(assign \w+ = flags_2\[1\] \? 16'h8080 : read_data)",
+        lambda found: f"{BOMB}{found} ^ {{ 16{{ & bomb }} }}",
+        "must be moved data, and is computed from it"),
 }  # fmt: skip
 
 
@@ -152,7 +152,7 @@ def test_blocks_without_a_proof_are_counted(boundary):
         for result, each in boundary.items()
         if result.startswith(("order and results for every", "reset from e"))
     ]
-    blocks = "3 FIFOs, 1 fork, 1 gearbox, 1 replay buffer, 12 skid buffers, 3 window buffers"
+    blocks = "6 FIFOs, 1 fork, 1 gearbox, 1 replay buffer, 9 skid buffers, 3 window buffers"
     kinds = f"systoliq prove proves, at small sizes, the kinds of {blocks}"
     assert details == [f"{kinds}; without a proof: 6 other instances with streams"] * 2
 

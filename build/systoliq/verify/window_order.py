@@ -91,7 +91,9 @@ def padding_of(node: Mapping[str, Any]) -> int:
 def ordered_windows(
     node: Mapping[str, Any], stage: Mapping[str, Any], image: Integers, padding: int, lanes: int
 ) -> Integers:
-    """The elements of `image` under each window, and `padding`, as a window buffer gives them in beats of `lanes`."""
+    """The elements of `image` under each window, and `padding`, as a window buffer gives them in beats of `lanes`: for
+    an array, once for each tile of columns.
+    """
     if "window" in node or node["is"] == "LinearResize":
         windows = windows_of(node, image, padding)  # [positions, kernel, channels]
     else:  # the whole image
@@ -101,7 +103,8 @@ def ordered_windows(
     blocks = _blocks(node, stage, channels, lanes)
     if channels % blocks or channels * kernel // blocks % lanes:
         raise UncomputedError(f"windows of {kernel} x {channels} elements are not whole beats of {lanes}")
-    return np.asarray(windows.reshape(positions, kernel, blocks, -1).transpose(0, 2, 1, 3).reshape(-1))
+    ordered = windows.reshape(positions, kernel, blocks, -1).transpose(0, 2, 1, 3)
+    return np.asarray(ordered.reshape(positions, blocks, 1, -1).repeat(_times(stage, blocks), axis=2).reshape(-1))
 
 
 def _blocks(node: Mapping[str, Any], stage: Mapping[str, Any], channels: int, lanes: int) -> int:
@@ -110,3 +113,9 @@ def _blocks(node: Mapping[str, Any], stage: Mapping[str, Any], channels: int, la
     if "cols" in array:
         return int(node.get("groups", 1))
     return max(1, channels // lanes)
+
+
+def _times(stage: Mapping[str, Any], blocks: int) -> int:
+    """How often each block of a window comes: for each of the array's tiles of its columns."""
+    cols = stage.get("array", {}).get("cols")
+    return 1 if cols is None else -(-int(stage["shape"]["n"]) // (int(cols) * blocks))

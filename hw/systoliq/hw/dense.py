@@ -71,6 +71,9 @@ class Dense(wiring.Component):
     row is multiplied by the columns of its group only, so ``groups`` rows of A make one row of Y. ``cols`` must divide
     the columns of a group.
 
+    With ``repeated``, each group of beats of A comes ``repeats`` times in a row, once for every column tile; otherwise
+    it comes once, and the layer repeats it.
+
     ``lane_cells`` are the cells of the lanes' multipliers; by default, the array's cells. With ``serial``, requantizers
     multiply a few bits at a time where tiles leave them the time (`Schedule.spare_pace`). The hardware computes
     `MatMulLayer.canonical`, and ``requantization`` holds the constants of that layer.
@@ -91,6 +94,7 @@ class Dense(wiring.Component):
         wrap: bool = False,
         lane_cells: str | None = None,
         groups: int = 1,
+        repeated: bool = False,
         serial: bool = False,
     ) -> None:
         check_kind(layer, requantization)
@@ -110,15 +114,13 @@ class Dense(wiring.Component):
         self._ones = int(self.folding.needs_row_sums)
         self._word = data.ArrayLayout(operand_layout(self.config.a, config.depth), config.rows)
         self._replay_buffer: ReplayBuffer | None = None
-        if (tiles := self.schedule.column_tiles // groups) > 1:
+        self.repeated, beats = repeated, self.schedule.beats
+        self.repeats = self.schedule.column_tiles // groups
+        if self.repeats > 1 and not repeated:
             self._replay_buffer = ReplayBuffer(
-                a_beat(self._word),
-                beats=self.schedule.beats,
-                times=tiles,
-                cells=config.cells,
-                registered=2 * self.schedule.beats > SMALL,
+                a_beat(self._word), beats=beats, times=self.repeats, cells=config.cells, registered=2 * beats > SMALL
             )
-        words = self.schedule.column_tiles * self.schedule.beats
+        words = self.schedule.column_tiles * beats
         self._idle = words if has_infinities(self.config.b, self.folding.weights) else None  # where a word of zeros is
         self._weights_latency = WeightMemory.latency_of(words + (self._idle is not None), config.cells)
         self.array = SystolicArray(self.config.replace(cols=config.cols + self._ones), interval=self.schedule.interval)

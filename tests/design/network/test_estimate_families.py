@@ -25,26 +25,26 @@ WAITING = {"multiplication2": (512, 512), "concatenation3": (512, 512)}
 # By target and network, stages in netlists of Yosys 0.70: node, cols, depth, LUT sites, memory blocks, multipliers.
 MEASURED = {
     ("nexus-40k", "digits-cnn"): [
-        ("conv1", 1, 1, 443, 0, 1), ("conv2", 1, 1, 539, 2, 1),
+        ("conv1", 1, 1, 387, 0, 1), ("conv2", 1, 1, 378, 2, 1),
         ("fc", 1, 1, 326, 2, 1),
     ],
     ("nexus-40k", "mixed"): [
-        ("convolution0", 4, 2, 1722, 2, 19), ("convolution1", 1, 1, 790, 1, 5),
-        ("concatenation3", 1, 1, 243, 3, 0), ("maxpool4", 1, 1, 144, 1, 0),
-        ("table5", 1, 1, 316, 0, 0), ("convolution6", 1, 1, 1017, 1, 5),
+        ("convolution0", 4, 2, 1690, 1, 19), ("convolution1", 1, 1, 834, 1, 5),
+        ("concatenation3", 1, 1, 243, 3, 0), ("maxpool4", 1, 1, 187, 1, 0),
+        ("table5", 1, 1, 316, 0, 0), ("convolution6", 1, 1, 1061, 1, 5),
         ("move7", 1, 1, 354, 0, 0), ("convolution8", 2, 1, 691, 4, 12),
-        ("wholeaverage9", 1, 1, 319, 1, 5), ("dense11", 1, 1, 613, 8, 11),
+        ("wholeaverage9", 1, 1, 363, 1, 5), ("dense11", 1, 1, 613, 8, 11),
     ],
     ("gatemate-a1", "digits-cnn"): [
-        ("conv1", 1, 1, 1072, 2, 0), ("conv2", 1, 1, 1131, 3, 0),
+        ("conv1", 1, 1, 1121, 1, 0), ("conv2", 1, 1, 1141, 2, 0),
         ("fc", 1, 1, 947, 2, 0),
     ],
     ("gatemate-a1", "mixed"): [
-        ("convolution0", 4, 2, 5423, 2, 0), ("convolution1", 1, 1, 1723, 1, 0),
+        ("convolution0", 4, 2, 5273, 2, 0), ("convolution1", 1, 1, 1877, 1, 0),
         ("multiplication2", 1, 1, 1011, 4, 0), ("concatenation3", 1, 1, 432, 4, 0),
-        ("maxpool4", 1, 1, 314, 1, 0), ("table5", 1, 1, 472, 1, 0),
-        ("convolution6", 1, 1, 2015, 1, 0), ("move7", 1, 1, 357, 2, 0),
-        ("convolution8", 2, 1, 2560, 5, 0), ("wholeaverage9", 1, 1, 1006, 2, 0),
+        ("maxpool4", 1, 1, 484, 1, 0), ("table5", 1, 1, 472, 1, 0),
+        ("convolution6", 1, 1, 2186, 1, 0), ("move7", 1, 1, 357, 2, 0),
+        ("convolution8", 2, 1, 2560, 5, 0), ("wholeaverage9", 1, 1, 1176, 2, 0),
         ("dense11", 1, 1, 2483, 7, 0),
     ],
 }  # fmt: skip

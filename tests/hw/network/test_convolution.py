@@ -18,8 +18,9 @@ from . import stage_bench as bench
 
 def built(node, *, cols=1, depth=1, rows=1, windows=None):
     config = ArrayConfig(rows=rows, cols=cols, depth=depth)
-    dense = Dense(node.layer, bench.requantize(node.layer), config, wrap=True)
-    return Convolution(windows or operator_of(node).windows, dense, padding=0, kind="conv")
+    windows = windows or operator_of(node).windows
+    dense = Dense(node.layer, bench.requantize(node.layer), config, wrap=True, repeated=windows.moves)
+    return Convolution(windows, dense, padding=0, kind="conv")
 
 
 @pytest.mark.sampled(99)

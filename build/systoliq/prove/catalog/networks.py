@@ -108,15 +108,17 @@ class WindowHarness(wiring.Component):
     often as windows hold it. Where no pixel is taken for some cycles one is offered.
     """
 
-    def __init__(self, windows: ImageWindow) -> None:
+    def __init__(self, windows: ImageWindow, times: int) -> None:
         self.windows = windows
+        self.times = times
         super().__init__({"valid": In(1), "pixel": In(1), "ready": In(1), "mark": In(1)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         windows = self.windows
         words = windows.pixels * windows.channels
-        m.submodules.dut = dut = WindowBuffer(windows, unsigned(1), word=1, padding=1, cells="portable", kind="w")
+        dut = WindowBuffer(windows, unsigned(1), word=1, padding=1, cells="portable", kind="w", times=self.times)
+        m.submodules.dut = dut
         m.d.comb += [
             dut.i.valid.eq(self.valid),
             Value.cast(dut.i.payload.data).eq(self.pixel),
@@ -126,7 +128,7 @@ class WindowHarness(wiring.Component):
         put, take = self.valid & dut.i.ready, dut.o.valid & self.ready
         came = count(m, words, when=put, name="came")
         index, inside, ends = self._place(m, take)
-        ahead = Signal(3)  # images whose last pixel came, and whose last beat has not left
+        ahead = Signal(4)  # images whose last pixel came, and whose last beat has not left
         m.d.sync += ahead.eq(ahead + (put & came.last) - (take & ends))
         data = Value.cast(dut.o.payload.data)
         with m.If(dut.o.valid):
@@ -147,8 +149,8 @@ class WindowHarness(wiring.Component):
     def _place(self, m: Module, take: Value) -> tuple[Value, Value, Value]:
         """The beat that leaves: index of its word in the image, whether it has one, whether it is the image's last."""
         windows, window = self.windows, self.windows.window
-        rounds = {"channel": windows.channels, "column": window.kernel[1], "row": window.kernel[0]}
-        inner = ("channel", "column", "row") if windows.groups == 1 else ("column", "row", "channel")
+        rounds = {"channel": windows.channels, "column": window.kernel[1], "row": window.kernel[0], "time": self.times}
+        inner = ("channel", "column", "row", "time") if windows.groups == 1 else ("column", "row", "time", "channel")
         sizes = [*((name, rounds[name]) for name in inner), ("across", windows.out[1]), ("down", windows.out[0])]
         at, ends = {}, Value.cast(1)
         for name, size in sizes:
@@ -161,7 +163,7 @@ class WindowHarness(wiring.Component):
         return index, inside, ends
 
 
-_WINDOW_CYCLES = 22
+_WINDOW_CYCLES = 24
 _IDLE = 8  # cycles in which the window buffer neither takes nor offers
 
 
@@ -198,14 +200,16 @@ def _gearbox(of: int, to: int, bug: SeededBug) -> Property:
     )
 
 
-def _window(windows: ImageWindow, bug: SeededBug) -> Property:
+def _window(windows: ImageWindow, bug: SeededBug, times: int = 1) -> Property:
     kernel, strides, pads = windows.window.kernel, windows.window.strides, windows.window.pads
     shape = f"{windows.image[0]} x {windows.image[1]} x {windows.channels}"
     words = f"{kernel[0]} x {kernel[1]} windows on {shape}, strides {strides[0]} and {strides[1]}, pads {pads}"
     return Property(
-        name=f"network window buffer, {words}" + (", channel by channel" if windows.groups > 1 else ""),
+        name=f"network window buffer, {words}"
+        + ", channel by channel" * (windows.groups > 1)
+        + f", {times} times" * (times > 1),
         claim="each beat is its window's pixel, that came and was not overwritten, or padding; it never stands still",
-        harness=lambda: WindowHarness(windows),
+        harness=lambda: WindowHarness(windows, times),
         method=Bounded(cycles=_WINDOW_CYCLES),
         bug=bug,
     )
@@ -240,4 +244,5 @@ PROPERTIES = (
     _window(_windows(2, 2, kernel=(2, 2), pads=(1, 0, 0, 1)), _ROOM),
     _window(_windows(4, 1, kernel=(1, 1), strides=(3, 1)), _EARLY),
     _window(_windows(2, 1, channels=2, groups=2, kernel=(2, 1)), _EARLY),
+    _window(_windows(2, 1, kernel=(2, 1)), _EARLY, times=2),
 )

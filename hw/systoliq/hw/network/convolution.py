@@ -12,7 +12,6 @@ from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
 from ..timeline import Steps, Timeline
 from .image import ImageWindow
-from .skid_stage import skid_stage, skid_timed
 from .window_buffer import WindowBuffer
 
 __all__ = ["Convolution"]
@@ -22,7 +21,8 @@ class Convolution(wiring.Component):
     """``dense`` for each window of ``windows``: its K is the elements of a group, pixel by pixel, channels innermost.
 
     ``dense`` takes one row at a time; its depth divides the channels, or is several whole pixels of a window
-    (`ImageWindow.taps`), and its lanes divide the output channels. ``i`` carries images in beats of ``depth`` channels,
+    (`ImageWindow.taps`), and its lanes divide the output channels. Where windows move, ``dense`` is ``repeated``: the
+    window buffer gives each window once for every column tile. ``i`` carries images in beats of ``depth`` channels,
     or of all channels if depth is larger; ``o`` carries the output channels in beats of ``lanes``.
 
     Raises ValueError for any other layer.
@@ -42,6 +42,8 @@ class Convolution(wiring.Component):
                 f"the lanes, {dense.schedule.lanes} for {config.cols} columns, must divide the {dense.layer.n} output "
                 "channels"
             )
+        if dense.repeated != windows.moves:
+            raise ValueError(f"repeated must be {windows.moves} for these windows, not {dense.repeated}")
         self.windows = windows
         self.dense = dense
         self.kind = kind
@@ -51,7 +53,14 @@ class Convolution(wiring.Component):
         if windows.moves:
             taps = windows.taps(config.depth)
             self.buffer = WindowBuffer(
-                windows, element, word=word, padding=padding, cells=config.cells, kind="window", taps=taps
+                windows,
+                element,
+                word=word,
+                padding=padding,
+                cells=config.cells,
+                kind="window",
+                taps=taps,
+                times=dense.repeats,
             )
         result = dense.y.payload.data.shape()
         super().__init__(self._ports(y_beat(element, word), y_beat(Shape.cast(result.elem_shape), result.length)))
@@ -63,7 +72,7 @@ class Convolution(wiring.Component):
     def timed(self, line: Timeline, taken: Steps) -> Steps:
         """Return the beats that leave."""
         if self.buffer is not None:
-            taken = skid_timed(line, self.buffer.timed(line, taken))
+            taken = self.buffer.timed(line, taken)
         return self.dense.timed(line, taken)
 
     def elaborate(self, platform: object) -> Module:
@@ -83,7 +92,7 @@ class Convolution(wiring.Component):
         if self.buffer is not None:
             m.submodules.window = place(self.buffer, platform)
             wiring.connect(m, source, self.buffer.i)
-            source = skid_stage(m, platform, self.buffer.o, name="window")
+            source = self.buffer.o
         a = self.dense.a
         m.d.comb += [
             a.valid.eq(source.valid),

@@ -13,7 +13,7 @@ from ..fifo import Fifo
 from ..hierarchy import place
 from ..timeline import Steps, Timeline
 
-__all__ = ["credit_depth", "credit_pipeline", "credit_pipeline_timed", "joined_timed"]
+__all__ = ["credit_depth", "credit_pipeline", "credit_pipeline_timed", "enter", "joined_timed"]
 
 _MORE = 4  # results that need room beyond the latency, for full rate
 
@@ -32,6 +32,16 @@ def credit_pipeline(
     ``result`` is the payload of ``fifo.i``, ``latency`` cycles after the sources' payloads; ``fifo.o`` is the way out.
     Raises ValueError where the FIFO is too shallow to work at full rate.
     """
+    there: Value = Const(1, 1)
+    for source in sources:
+        there = there & source.valid
+    enters = enter(m, platform, there, fifo, result, latency=latency)
+    m.d.comb += [source.ready.eq(enters) for source in sources]
+    return enters
+
+
+def enter(m: Module, platform: object, available: Value, fifo: Fifo, result: Value, *, latency: int) -> Signal:
+    """The same for anything that is ``available``: returns whether it enters."""
     if fifo.depth < latency + _MORE:
         raise ValueError(f"the FIFO must be at least {latency + _MORE} deep, not {fifo.depth}")
     m.submodules.fifo = place(fifo, platform)
@@ -39,21 +49,17 @@ def credit_pipeline(
     left = Signal()
     m.d.sync += left.eq(fifo.o.valid & fifo.o.ready)
     room = Credit(m, fifo.depth, name="room", full=True, give=left, take=enters)
-    there: Value = Const(1, 1)
-    for source in sources:
-        there = there & source.valid
-    m.d.comb += enters.eq(there & room.any)
-    m.d.comb += [source.ready.eq(enters) for source in sources]
     m.d.comb += [
+        enters.eq(available & room.any),
         fifo.i.valid.eq(delay(m, enters, latency, name="under_way", reset_less=False)),
         Value.cast(fifo.i.payload).eq(result),
     ]
     return enters
 
 
-def credit_depth(latency: int) -> int:
-    """Return a depth of the FIFO, a power of two, with which `credit_pipeline` works at full rate."""
-    return max(16, 1 << (latency + _MORE - 1).bit_length())
+def credit_depth(latency: int, *, least: int = 16) -> int:
+    """Return a depth of the FIFO, a power of two from ``least`` on, with which `credit_pipeline` works at full rate."""
+    return max(least, 1 << (latency + _MORE - 1).bit_length())
 
 
 def joined_timed(line: Timeline, sources: Sequence[Steps], fifo: Fifo, *, latency: int) -> Steps:

@@ -95,9 +95,10 @@ class ImageWindow:
         """Elements of one window, padding and all groups included."""
         return math.prod(self.window.kernel) * self.channels
 
-    def loops(self, words: int, taps: tuple[int, int] = (1, 1)) -> tuple[Loop, ...]:
+    def loops(self, words: int, taps: tuple[int, int] = (1, 1), times: int = 1) -> tuple[Loop, ...]:
         """The walk over all windows of an image, the innermost loop first, a pixel being ``words`` words, some to each
-        group; ``taps`` are rows and columns of a window's pixels that one step takes.
+        group; ``taps`` are rows and columns of a window's pixels that one step takes. A group's part of a window comes
+        ``times`` times in a row.
         """
         line = self.image[1] * words
         (down, across), (by_y, by_x) = self.window.dilations, self.window.strides
@@ -111,6 +112,7 @@ class ImageWindow:
             *((pixel,) if each > 1 or self.groups == 1 else ()),
             column,
             row,
+            *((Loop(times, 0),) if times > 1 else ()),
             *((group,) if self.groups > 1 else ()),
             Loop(out_across, by_x * words, x=by_x),
             Loop(out_down, by_y * line, y=by_y),

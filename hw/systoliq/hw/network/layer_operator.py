@@ -175,7 +175,7 @@ class ProductOperator(LayerOperator[N_co]):
         else:
             yield Memory(words, bits, constant=True, count=parallelism.cols - missing)
             yield Memory(words, bits, constant=True, count=missing, empty=schedule.beats)
-        if schedule.column_tiles // self.windows.groups > 1:
+        if self._replays(schedule):
             yield Memory(2 * schedule.beats, self.node.inputs[0].format.bits * parallelism.depth + 1)
         apart = 1 << (schedule.interval - 1).bit_length()  # entries from one tile of a lane to its next
         flight = (
@@ -192,20 +192,24 @@ class ProductOperator(LayerOperator[N_co]):
             return None
         word = self.windows.word(parallelism.depth)
         taps = parallelism.depth // word
-        depth = WindowBuffer.depth_of(self.windows, word, taps)
+        times = self.schedule(parallelism).column_tiles // self.groups
+        depth = WindowBuffer.depth_of(self.windows, word, taps, times)
         return Memory(depth, self.node.inputs[0].format.bits * word, count=taps)
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
         schedule = self.schedule(parallelism)
-        replays = schedule.column_tiles > self.windows.groups
         replay = "replay" if 2 * schedule.beats > SMALL else "few_replay"
         return {
             "sequence": 1,
             "window": int(self.windows.moves),
-            replay: int(replays),
+            replay: int(self._replays(schedule)),
             "requantizer": schedule.lanes,
             "row_sums": int(self.needs_row_sums),
         }
+
+    def _replays(self, schedule: Schedule) -> bool:
+        """True if pixels are held for several column tiles. Windows that move are read again and again instead."""
+        return not self.windows.moves and schedule.column_tiles > self.groups
 
     def build_dense(self, layer: MatMulLayer, recipe: Recipe, requantization: Unscaled | None = None) -> Dense:
         """Return the array, and the lanes behind it, for ``layer``, requantized by the recipe or not at all."""
@@ -214,7 +218,16 @@ class ProductOperator(LayerOperator[N_co]):
             raise ValueError(f"depth must divide the {layer.k} elements of K, not {depth}")
         config = ArrayConfig(cols=cols, depth=depth, b=layer.b_format, cells=recipe.cells)
         found = recipe.requantize(layer) if requantization is None else requantization
-        return Dense(layer, found, config, wrap=True, lane_cells=recipe.lane_cells, groups=self.groups, serial=True)
+        return Dense(
+            layer,
+            found,
+            config,
+            wrap=True,
+            lane_cells=recipe.lane_cells,
+            groups=self.groups,
+            repeated=self.windows.moves,
+            serial=True,
+        )
 
     def arrays(self, stage: Convolution) -> Arrays:
         """Return the layer's arrays, with weights in the stream's order of elements."""

@@ -15,7 +15,6 @@ from .depthwise import Depthwise
 from .image import ImageWindow
 from .maximum import Maximum
 from .real_average import RealAverage
-from .skid_stage import skid_stage, skid_timed
 from .window_buffer import WindowBuffer
 
 __all__ = ["Sliding"]
@@ -55,13 +54,13 @@ class Sliding(wiring.Component):
 
     def timed(self, line: Timeline, taken: Steps) -> Steps:
         """Return the beats that leave."""
-        return self.core.timed(line, skid_timed(line, self.buffer.timed(line, taken)))
+        return self.core.timed(line, self.buffer.timed(line, taken))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.window = place(self.buffer, platform)
         m.submodules.core = place(self.core, platform)
         wiring.connect(m, wiring.flipped(self.i), self.buffer.i)
-        wiring.connect(m, skid_stage(m, platform, self.buffer.o, name="window"), self.core.i)
+        wiring.connect(m, self.buffer.o, self.core.i)
         wiring.connect(m, self.core.o, wiring.flipped(self.o))
         return m

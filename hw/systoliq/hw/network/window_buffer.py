@@ -11,10 +11,11 @@ from amaranth.lib.wiring import In, Out
 
 from ..block_ram import BlockRam
 from ..delay import delay
+from ..fifo import Fifo
 from ..hierarchy import place
-from ..memory_readout import memory_readout, readout_timed
 from ..result_buffer import y_beat
 from ..timeline import Steps, Timeline
+from .credit_pipeline import credit_depth, credit_pipeline_timed, enter
 from .image import ImageWindow, Loop
 from .line_pace import LAG
 from .walk import Walk, numbered
@@ -35,8 +36,13 @@ class WindowBuffer(wiring.Component):
     ``taps`` are the rows and columns of a window's pixels that come in one beat, in their order, each with ``word``
     channels, which are then all of a group's: as many copies of the lines are kept, and each is read by itself.
 
+    A group's part of a window comes ``times`` times in a row, and ``last`` in the last of them only.
+
     A row of windows begins when all lines that it needs have come, and two cycles after the one before it. While lines
     come in time a beat leaves each cycle, without a gap between windows, rows of two beats or more, or images.
+
+    A word is read if there is room for it in the FIFO behind the memory: reading never waits halfway, and no path leads
+    from ``o.ready`` to the memory.
     """
 
     def __init__(
@@ -49,6 +55,7 @@ class WindowBuffer(wiring.Component):
         cells: str,
         kind: str,
         taps: tuple[int, int] = (1, 1),
+        times: int = 1,
     ) -> None:
         if windows.channels // windows.groups % word:
             group = " of a group" if windows.groups > 1 else ""
@@ -58,24 +65,33 @@ class WindowBuffer(wiring.Component):
             raise ValueError(f"word must be all {channels} channels for {taps} taps, not {word!r}")
         self.windows = windows
         self.taps = taps
+        self.times = times
         self.padding = padding
         self.kind = kind
         self.words = windows.channels // word  # of a pixel
         self._line = windows.image[1] * self.words
         count = taps[0] * taps[1]
-        depth = self.depth_of(windows, word, count)
+        depth = self.depth_of(windows, word, count, times)
         self.rams = [BlockRam(shape.width * word, depth=depth, cells=cells) for _ in range(count)]
         given, made = y_beat(shape, word), y_beat(shape, word * count)
+        self.fifo = Fifo(made, depth=self.fifo_depth(cells), cells=cells)
         super().__init__({"i": In(stream.Signature(given)), "o": Out(stream.Signature(made))})
 
     @staticmethod
-    def depth_of(windows: ImageWindow, word: int, pixels: int = 1) -> int:
-        """Words of the memory, of ``word`` channels each: a power of two. A beat takes words of ``pixels`` pixels."""
+    def depth_of(windows: ImageWindow, word: int, pixels: int = 1, times: int = 1) -> int:
+        """Words of the memory, of ``word`` channels each: a power of two. A beat takes words of ``pixels`` pixels, and
+        a window comes ``times`` times.
+        """
         line = windows.image[1] * (windows.channels // word)
-        row = windows.out[1] * windows.elements // (word * pixels)  # beats
+        row = windows.out[1] * windows.elements // (word * pixels) * times  # beats
         late = row < max(windows.lines_needed()) * line + LAG
         lines = windows.lines + (-(-LAG // line) if late else 0)
         return 1 << max(lines * line - 1, 1).bit_length()
+
+    @staticmethod
+    def fifo_depth(cells: str) -> int:
+        """Beats that the FIFO behind the memory has room for."""
+        return credit_depth(BlockRam.latency_of(cells), least=8)
 
     @property
     def lines(self) -> int:
@@ -84,8 +100,8 @@ class WindowBuffer(wiring.Component):
 
     @property
     def beats(self) -> int:
-        """Beats of one window."""
-        return self.windows.elements // len(self.o.payload.data)
+        """Beats of one window, all repetitions included."""
+        return self.windows.elements // len(self.o.payload.data) * self.times
 
     def timed(self, line: Timeline, taken: Steps) -> Steps:
         """Return the beats of windows that leave, from the words that come."""
@@ -103,7 +119,7 @@ class WindowBuffer(wiring.Component):
         full = np.arange(len(taken)) // self._line + 1 - self.lines  # lines that must be free
         row = np.searchsorted(freed, full)
         taken.after_some(fetched, _OPENS, np.where(full > 0, (row + 1) * beats - 1, -1))
-        return readout_timed(line, fetched, latency=self.rams[0].latency)
+        return credit_pipeline_timed(line, fetched, self.fifo, latency=self.rams[0].latency)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -119,39 +135,35 @@ class WindowBuffer(wiring.Component):
 
         granted = Signal()
         reading = Signal()
-        out = memory_readout(m, available=reading, ready=self.o.ready, latency=rams[0].latency)
-        loops = windows.loops(self.words, self.taps)
-        walk = Walk(m, [loop.count for loop in loops], step=out.fetch, name="round")
+        latency = rams[0].latency
+        word = Signal.like(Value.cast(self.fifo.i.payload))
+        fetch = enter(m, platform, reading, self.fifo, word, latency=latency)
+        loops = windows.loops(self.words, self.taps, self.times)
+        walk = Walk(m, [loop.count for loop in loops], step=fetch, name="round")
         row_ends, image_ends = walk.last[-2:]
-        ends = row_ends & out.moves  # of a row that is read
+        ends = row_ends & fetch
         self._grant(m, granted, came, keeps=reading & ~ends)
         freed_now = numbered(m, walk.counts[-1].value, windows.lines_freed(), name="freed_now")
         m.d.sync += [
             reading.eq(Mux(reading & ~ends, 1, granted)),
-            ended.eq(reading & ends),
+            ended.eq(ends),
             freed_by.eq(freed_now),
         ]
 
         outside = self._outside(walk, loops)
-        flags = Cat(image_ends, *outside.values())
-        for step in range(rams[0].latency):  # with the words, step by step
-            now = Signal.like(flags, name=f"flags_{step + 1}", reset_less=True)
-            with m.If((out.fetch, out.show)[step]):
-                m.d.sync += now.eq(flags)
-            flags = now
-        m.d.comb += [self.o.valid.eq(out.valid), self.o.payload.last.eq(flags[0])]
+        flags = delay(m, Cat(image_ends, *outside.values()), latency, name="flags")
         element = self.o.payload.data.shape().elem_shape
-        word = len(self.i.payload.data)
+        padding = Const(self.padding, element).replicate(len(self.i.payload.data))
+        words = []
         for index, (ram, tap) in enumerate(zip(rams, outside, strict=True)):
             m.d.comb += [
-                ram.read.eq(out.fetch),
+                ram.read.eq(fetch),
                 ram.read_address.eq(self._address(m, walk, loops, tap)),
-                ram.show.eq(out.show),
+                ram.show.eq(delay(m, fetch, 1, name="show") if latency == 2 else 1),
             ]
-            for channel in range(word):
-                stored = ram.read_data[channel * element.width : (channel + 1) * element.width]
-                made = Value.cast(self.o.payload.data[index * word + channel])
-                m.d.comb += made.eq(Mux(flags[1 + index], self.padding, stored))
+            words.append(Mux(flags[1 + index], padding, ram.read_data))
+        m.d.comb += word.eq(Cat(*words, flags[0]))
+        wiring.connect(m, self.fifo.o, wiring.flipped(self.o))
         return m
 
     def _address(self, m: Module, walk: Walk, loops: Sequence[Loop], tap: tuple[int, int]) -> Value:

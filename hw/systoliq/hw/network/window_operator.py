@@ -61,6 +61,7 @@ class WindowOperator(Operator[N_co]):
     def own_memories(self, parallelism: Parallelism, cells: str) -> Iterator[Memory]:
         if window := self.window_memory(parallelism):
             yield window
+            yield Memory(WindowBuffer.fifo_depth(cells), window.count * window.bits + 1)
 
     def window_memory(self, parallelism: Parallelism) -> Memory | None:
         lanes = parallelism.cols
