@@ -163,7 +163,7 @@ class WindowHarness(wiring.Component):
         return index, inside, ends
 
 
-_WINDOW_CYCLES = 24
+_WINDOW_CYCLES, _LONG_WINDOW_CYCLES = 24, 28
 _IDLE = 8  # cycles in which the window buffer neither takes nor offers
 
 
@@ -200,7 +200,7 @@ def _gearbox(of: int, to: int, bug: SeededBug) -> Property:
     )
 
 
-def _window(windows: ImageWindow, bug: SeededBug, times: int = 1) -> Property:
+def _window(windows: ImageWindow, bug: SeededBug, *, times: int = 1, cycles: int = _WINDOW_CYCLES) -> Property:
     kernel, strides, pads = windows.window.kernel, windows.window.strides, windows.window.pads
     shape = f"{windows.image[0]} x {windows.image[1]} x {windows.channels}"
     words = f"{kernel[0]} x {kernel[1]} windows on {shape}, strides {strides[0]} and {strides[1]}, pads {pads}"
@@ -210,7 +210,7 @@ def _window(windows: ImageWindow, bug: SeededBug, times: int = 1) -> Property:
         + f", {times} times" * (times > 1),
         claim="each beat is its window's pixel, that came and was not overwritten, or padding; it never stands still",
         harness=lambda: WindowHarness(windows, times),
-        method=Bounded(cycles=_WINDOW_CYCLES),
+        method=Bounded(cycles=cycles),
         bug=bug,
     )
 
@@ -240,9 +240,9 @@ PROPERTIES = (
     _gearbox(1, 2, _COLLECT),
     _gearbox(2, 6, _COLLECT),
     _window(_windows(2, 1, kernel=(1, 1)), _EARLY),
-    _window(_windows(3, 1, kernel=(2, 1)), _ROOM),
+    _window(_windows(3, 1, kernel=(2, 1)), _EARLY),
     _window(_windows(2, 2, kernel=(2, 2), pads=(1, 0, 0, 1)), _ROOM),
-    _window(_windows(4, 1, kernel=(1, 1), strides=(3, 1)), _EARLY),
+    _window(_windows(4, 1, kernel=(1, 1), strides=(3, 1)), _EARLY, cycles=_LONG_WINDOW_CYCLES),
     _window(_windows(2, 1, channels=2, groups=2, kernel=(2, 1)), _EARLY),
     _window(_windows(2, 1, kernel=(2, 1)), _EARLY, times=2),
 )
