@@ -242,7 +242,7 @@ PROPERTIES = (
     _window(_windows(2, 1, kernel=(1, 1)), _EARLY),
     _window(_windows(3, 1, kernel=(2, 1)), _EARLY),
     _window(_windows(2, 2, kernel=(2, 2), pads=(1, 0, 0, 1)), _ROOM),
-    _window(_windows(4, 1, kernel=(1, 1), strides=(3, 1)), _EARLY, cycles=_LONG_WINDOW_CYCLES),
+    _window(_windows(3, 1, kernel=(1, 1), strides=(2, 1)), _EARLY, cycles=_LONG_WINDOW_CYCLES),
     _window(_windows(2, 1, channels=2, groups=2, kernel=(2, 1)), _EARLY),
     _window(_windows(2, 1, kernel=(2, 1)), _EARLY, times=2),
 )
