@@ -23,9 +23,7 @@ __all__ = ["prove"]
 @click.option("--quick", is_flag=True, help="Run only properties that take a few seconds.")
 @click.option("--bugs/--no-bugs", default=True, help="Also seed a bug for each property and expect a failure.")
 @click.option("--processes", default=2, show_default=True, type=click.IntRange(1), help="Proofs that run in parallel.")
-@click.option(
-    "--resume", is_flag=True, help="Keep decisions, and take those of earlier runs about the same netlists and claims."
-)
+@click.option("--resume", is_flag=True, help="Keep decisions, and use earlier ones about the same netlists and claims.")
 @click.option("--list", "list_only", is_flag=True, help="List the properties without proving them.")
 def prove(words: tuple[str, ...], quick: bool, bugs: bool, processes: int, resume: bool, list_only: bool) -> None:
     """Prove properties of the hardware: all properties, or those with one of WORDS in their name.

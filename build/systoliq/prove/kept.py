@@ -7,10 +7,9 @@ them into queries, and the versions of Yosys with ABC and of Bitwuzla. A proof w
 from __future__ import annotations
 
 import importlib.metadata
-import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,13 +49,11 @@ def kept_or_made(prop: Property, harness: Any, content: str, make: Callable[[], 
         decision = make()
         if decision.verdict not in (Verdict.PROVEN, Verdict.FAILED):
             raise _NoAnswerError(decision)
-        decision = replace(decision, kept=time.monotonic() - start)
-        (folder / _FILE).write_text(json.dumps({**asdict(decision), "verdict": decision.verdict.value}))
+        replace(decision, kept=time.monotonic() - start).write(folder / _FILE)
 
     try:
         folder, was_kept = obtain(_SHELF, key, build)
     except _NoAnswerError as error:
         return error.decision
-    found = json.loads((folder / _FILE).read_text())
-    decision = Decision(Verdict(found["verdict"]), found["detail"], found["kept"])
+    decision = Decision.read(folder / _FILE)
     return decision if was_kept else replace(decision, kept=None)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import enum
+import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 __all__ = [
@@ -134,3 +136,13 @@ class Decision:
     verdict: Verdict
     detail: str = ""
     kept: float | None = None
+
+    def write(self, file: Path) -> None:
+        """Write the decision as JSON."""
+        file.write_text(json.dumps({**asdict(self), "verdict": self.verdict.value}))
+
+    @classmethod
+    def read(cls, file: Path) -> Decision:
+        """Return what `write` wrote."""
+        found = json.loads(file.read_text())
+        return cls(Verdict(found["verdict"]), found["detail"], found["kept"])

@@ -66,8 +66,7 @@ def _run_worker(arguments: list[str], seconds: float, folder: Path) -> Decision:
     file = folder / "decision.json"
     if process.returncode or not file.exists():
         return Decision(Verdict.ERROR, (process.stderr.strip() or process.stdout.strip())[-1000:])
-    found = json.loads(file.read_text())
-    return Decision(Verdict(found["verdict"]), found["detail"], found["kept"])
+    return Decision.read(file)
 
 
 def run(

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 from .property import Decision, SeededBug, Verdict
@@ -28,8 +27,7 @@ def main(folder: Path, name: str, bug: SeededBug | None, *, resume: bool) -> Non
         decision = decide(find(name), folder, resume=resume)
     except Exception as error:  # noqa: BLE001 - any error of a tool becomes the decision of this proof
         decision = Decision(Verdict.ERROR, f"{type(error).__name__}: {error}")
-    content = {**asdict(decision), "verdict": decision.verdict.value}
-    (folder / "decision.json").write_text(json.dumps(content))
+    decision.write(folder / "decision.json")
 
 
 if __name__ == "__main__":

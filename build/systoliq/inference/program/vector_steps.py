@@ -258,7 +258,7 @@ def _operation(model: Lowered, step: VectorStep, tensors: Mapping[str, Array]) -
     if step.node.op_type == _PRODUCT:
         product = _product_of(model, step, operand, output)
         if (product.apply(*pairs) != results.reshape(-1)).any():
-            raise ValueError("its products are not those of the unit")
+            raise ValueError("its products differ from the unit's")
         return product
     tables = SumTables.of(results, output)
     if tables is None:
