@@ -11,7 +11,7 @@ from typing import Any
 
 from .errors import InputError
 
-__all__ = ["INPUT_BYTES", "check_file", "json_bytes", "read_input", "umask", "write_file"]
+__all__ = ["INPUT_BYTES", "check_file", "json_bytes", "read_input", "refuse_file", "umask", "write_file"]
 
 
 INPUT_BYTES = 1 << 26
@@ -45,6 +45,13 @@ def check_file(name: str, path: Path | None) -> None:
 
 
 _KINDS = {stat.S_IFCHR: "device", stat.S_IFBLK: "device", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
+
+
+def refuse_file(directory: Path) -> None:
+    """An InputError where `directory`, or one that it lies in, is a file."""
+    existing = next((path for path in (directory, *directory.absolute().parents) if path.exists()), None)
+    if existing is not None and not existing.is_dir():
+        raise InputError(f"{directory}: must be a directory, but {existing} is a file")
 
 
 def read_input(path: Path) -> bytes:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..files import json_bytes, write_file
+from ..files import json_bytes, refuse_file, write_file
 from ..generator import GENERATOR
 
 __all__ = ["BUILD_FILE", "KeptSteps"]
@@ -38,9 +38,7 @@ class KeptSteps:
 
         Raises InputError.
         """
-        existing = next((path for path in (directory, *directory.absolute().parents) if path.exists()), None)
-        if existing is not None and not existing.is_dir():
-            raise InputError(f"{directory}: must be a directory, but {existing} is a file")
+        refuse_file(directory)
         empty = cls(directory=directory, source=source, steps={})
         if not directory.is_dir() or not any(directory.iterdir()):
             return empty

@@ -9,8 +9,7 @@ import click
 from systoliq.hw.engine.float8_registers import FLOAT8_MAP
 from systoliq.hw.engine.registers import RegisterMap
 
-from ..errors import InputError
-from ..files import write_file
+from ..files import refuse_file, write_file
 from ..package.dma_engine.dma_register_map import dma_c_header, dma_markdown
 from ..package.engine.register_map import c_header, markdown
 from .options import PATH
@@ -40,8 +39,7 @@ Examples
 @debug_option
 def registers(directory: Path, operands: str) -> None:
     """See `help`."""
-    if directory.exists() and not directory.is_dir():
-        raise InputError(f"{directory}: must be a directory, but {directory} is a file")
+    refuse_file(directory)
     directory.mkdir(parents=True, exist_ok=True)
     found = FLOAT8_MAP if operands == "float8" else RegisterMap()
     texts = {"registers.md": markdown(found), "systoliq_engine.h": c_header(found)}

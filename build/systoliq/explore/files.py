@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..files import write_file
+from ..files import refuse_file, write_file
 from ..generator import GENERATOR
 from .log import is_log
 
@@ -25,9 +25,7 @@ _MARKS = {
 
 def check_directory(directory: Path) -> None:
     """An InputError where `directory` cannot be written to: it may be new, empty, or one of an earlier exploration."""
-    existing = next((path for path in (directory, *directory.absolute().parents) if path.exists()), None)
-    if existing is not None and not existing.is_dir():
-        raise InputError(f"{directory}: must be a directory, but {existing} is a file")
+    refuse_file(directory)
     if directory.is_dir() and not all(map(is_log, directory.iterdir())) and not _ours(directory):
         raise InputError(f"{directory}: must be new, empty or written by systoliq explore; it holds other files")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ..errors import InputError
-from ..files import umask
+from ..files import refuse_file, umask
 from ..generator import GENERATOR
 
 __all__ = ["check_output", "write_output"]
@@ -30,9 +30,7 @@ def check_output(directory: Path) -> set[str]:
 
 def _written(directory: Path) -> set[str]:
     """See `check_output`; in this process's turn."""
-    existing = next((path for path in (directory, *directory.absolute().parents) if path.exists()), None)
-    if existing is not None and not existing.is_dir():
-        raise InputError(f"{directory}: must be a directory, but {existing} is a file")
+    refuse_file(directory)
     if not directory.is_dir() or not any(directory.iterdir()):
         return set()
     written: set[str] = set()
