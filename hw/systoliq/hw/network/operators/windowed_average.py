@@ -21,6 +21,7 @@ from ..real_average import RealAverage
 from ..real_sum import ADDITION, RealSum
 from ..recipe import Recipe
 from ..sliding import Sliding
+from ..window_operator import WindowOperator
 
 __all__ = ["WindowedAverageOperator"]
 
@@ -65,8 +66,7 @@ class WindowedAverageOperator(AverageOperator[network.WindowedAverage]):
         if sums is None:
             yield from super().own_memories(parallelism, cells)
             return
-        if window := self.window_memory(parallelism):
-            yield window
+        yield from WindowOperator.own_memories(self, parallelism, cells)
         yield Memory(256, signed_bits(*sums.tables[0]), constant=True, count=lanes)
         yield Memory(255, sums.bits, constant=True, count=lanes)
         yield Memory(32, 8 * lanes + 1)
