@@ -106,12 +106,14 @@ def open_source(
         return NetworkDesign(network, plan, name=name, origin=origin, notes=notes)
     options = _options(LayerOptions, hardware, repr(source))
     options.check_budget(source)
-    host = None
+    host, notes = None, []
     if is_model(source):
         layer, origin, host = model_layer(source)
+        notes = _bias_notes(source) if use_bias else []
     else:
         layer, origin = open_layer(source, weights)
-    return LayerDesign(layer if use_bias else layer.replace(bias=None), options, name=name, origin=origin, host=host)
+    layer = layer if use_bias else layer.replace(bias=None)
+    return LayerDesign(layer, options, name=name, origin=origin, host=host, notes=notes)
 
 
 def _options(kind: type[_Kind], hardware: Options | Mapping[str, Any] | None, source: str) -> _Kind:
@@ -135,7 +137,7 @@ def open_network(source: str) -> tuple[Network, str] | None:
 
 
 def _opened(source: str) -> tuple[Network, str, list[str]] | None:
-    """Like `open_network`, with notes on the host's part."""
+    """Like `open_network`, with notes on the host's part and on biases."""
     if source in DIGITS_NETWORKS:
         return *(digits_cnn() if source == "digits-cnn" else digits_vit()), []
     if source.endswith(".npz") and is_network_file(source):
@@ -151,7 +153,7 @@ def _opened(source: str) -> tuple[Network, str, list[str]] | None:
     except InputError as error:
         raise InputError(f"{error}{_layer_of(model)}") from error
     left = _left_to_host(reading)
-    return network, "; ".join([f"the model {Path(source).name}", *left]), left
+    return network, "; ".join([f"the model {Path(source).name}", *left]), [*left, *model.bias_notes()]
 
 
 def _checked(network: Network, source: str) -> Network:
@@ -203,6 +205,11 @@ def model_layer(source: str) -> tuple[MatMulLayer, str, HostPart | None]:
     """The layer that FILE.onnx#NODE names (FILE.onnx is enough if there is one): see `Model.layer`."""
     path, node = split_source(source)
     return Model.open(path).layer(node)
+
+
+def _bias_notes(source: str) -> list[str]:
+    path, node = split_source(source)
+    return Model.open(path).bias_notes(node)
 
 
 def following_layers(source: str) -> list[str]:

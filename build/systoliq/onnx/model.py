@@ -10,6 +10,7 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network
 
 from ..errors import InputError, expect, path_of
+from .bias_scales import bias_notes_of
 from .following import following_layers
 from .graph import Graph
 from .host import HostPart
@@ -115,6 +116,12 @@ class Model:
     def scale_notes(self) -> list[str]:
         """A note for each constant scale that is not positive and finite."""
         return scale_notes_of(self.graph)
+
+    def bias_notes(self, node: str | None = None) -> list[str]:
+        """A note for each product, or the product `node`, with an int32 bias whose scale onnxruntime ignores where it
+        fuses the product.
+        """
+        return bias_notes_of(self.graph, node)
 
     def following(self, node: str | None) -> list[str]:
         """Names of the layers that the outputs of the layer `node`, or of the only one, go into, at any depth."""

@@ -33,6 +33,7 @@ __all__ = [
     "Output",
     "Parameters",
     "activations",
+    "bias_has_own_scale",
     "bias_of",
     "check_positive",
     "follow_output",
@@ -111,19 +112,31 @@ def bias_of(
     `requantized`. Any other bias must be whole multiples of the unit; otherwise, no integer bias gives the model's
     result, and the error names the `way_out`.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        unit = np.broadcast_to((a.scale.reshape(()) * b.scale.reshape(-1)).astype(np.float32), n)
+    unit = _unit(a, b, n)
     stored, scale, zero_point = _bias_parts(graph, name)
     if stored is None:
         row = _row(scale, n)
         return _rounded(row, unit) if requantized else _whole(row, unit, way_out)
-    if stored.dtype == np.int32 and not np.any(zero_point):
-        scales = _row(scale, n)
-        with np.errstate(invalid="ignore"):  # infinities
-            alike = np.abs(scales.astype(np.float64) - unit) <= _BIAS_TOLERANCE * np.abs(unit)
-        if np.all(alike):
-            return np.ascontiguousarray(_row(stored, n))
+    if stored.dtype == np.int32 and not np.any(zero_point) and _is_unit(_row(scale, n), unit):
+        return np.ascontiguousarray(_row(stored, n))
     return _whole(real_bias(graph, name, n), unit, way_out)
+
+
+def bias_has_own_scale(graph: Graph, name: str, a: Parameters, b: Parameters, n: int) -> bool:
+    """True if the bias `name` of n columns is int32 behind a DequantizeLinear whose scale is not a_scale * b_scale."""
+    stored, scale, _ = _bias_parts(graph, name)
+    return stored is not None and stored.dtype == np.int32 and not _is_unit(_row(scale, n), _unit(a, b, n))
+
+
+def _unit(a: Parameters, b: Parameters, n: int) -> npt.NDArray[np.float32]:
+    """a_scale * b_scale [N] in float32."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.broadcast_to((a.scale.reshape(()) * b.scale.reshape(-1)).astype(np.float32), n)
+
+
+def _is_unit(scale: npt.NDArray[np.float32], unit: npt.NDArray[np.float32]) -> bool:
+    with np.errstate(invalid="ignore"):  # infinities
+        return bool(np.all(np.abs(scale.astype(np.float64) - unit) <= _BIAS_TOLERANCE * np.abs(unit)))
 
 
 def real_bias(graph: Graph, name: str, n: int) -> npt.NDArray[np.float32]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -46,7 +46,7 @@ class LayerDesign(SingleArrayDesign):
     """A dense layer on the array that `hardware` asks for; `origin` says where its weights come from.
 
     `requantization` gives the constants where `hardware` shall not choose them. `host` is the host's part around int32
-    sums in a model.
+    sums in a model, and `notes` are warnings for the user.
     """
 
     kind: ClassVar[str] = "layer"
@@ -67,12 +67,14 @@ class LayerDesign(SingleArrayDesign):
         origin: str = "weights given in Python",
         requantization: Requantization | Float8Requantization | Unscaled | None = None,
         host: HostPart | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
         expect("layer", layer, MatMulLayer)
         expect("hardware", hardware, LayerOptions, type(None))
         expect("origin", origin, str)
         expect("requantization", requantization, Requantization, Float8Requantization, Unscaled, type(None))
         expect("host", host, HostPart, type(None))
+        expect("notes", notes, Sequence)
         hardware = hardware or LayerOptions()
         hardware.check_budget("layer")
         layer = hardware.narrowed(layer)
@@ -82,6 +84,7 @@ class LayerDesign(SingleArrayDesign):
         hardware, self._size = largest_that_fits(layer, constants, hardware)
         self.name = module_name(name, layer.name)
         self.origin = origin
+        self._notes = tuple(notes)
         self.layer = layer
         self.host = HostPart.of_layer(layer) if host is None else host
         self.requantization = constants
@@ -136,8 +139,8 @@ class LayerDesign(SingleArrayDesign):
 
     @property
     def notes(self) -> list[str]:
-        """Return warnings about odd scales and about sums that may wrap."""
-        return [*self.odd_scales, *(sums_notes(self.layer) if self.layer.gives_sums else [])]
+        """Return warnings about the source, about odd scales and about sums that may wrap."""
+        return [*self._notes, *self.odd_scales, *(sums_notes(self.layer) if self.layer.gives_sums else [])]
 
     @property
     def odd_scales(self) -> list[str]:
