@@ -12,7 +12,7 @@ import pytest
 from systoliq.design import NetworkOptions
 from systoliq.design.network import NetworkDesign
 from systoliq.package import write_package
-from systoliq.verify import columns, float32, reference
+from systoliq.verify import columns, float32, integer_layer, reference, stages
 from systoliq.verify.order import Order
 
 from ..hw.network import small_networks as small
@@ -32,6 +32,14 @@ def kept_steps() -> Iterator[None]:
 def without_order() -> Iterator[None]:
     """Verdicts on stages and streams alone: test_order.py checks the order of elements, half of the time."""
     with mock.patch.object(Order, "grounds", return_value=()):
+        yield
+
+
+@pytest.fixture
+def at_steps() -> Iterator[None]:
+    """Verdicts on columns at their steps alone: test_verify.py tries all sums, which is most of the time."""
+    defaults = integer_layer.IntegerLayer.__init__.__kwdefaults__
+    with mock.patch.dict(defaults, most_tried=0), mock.patch.object(stages, "_MOST_TRIED", 0):
         yield
 
 

@@ -15,7 +15,10 @@ from .test_networks import emitted
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
-    return emitted(small.hourglass(), tmp_path_factory.mktemp("package"))
+    net = small.Builder((2, 3, 3))
+    net.convolution(2, (2, 2))
+    net.table()
+    return emitted(net.network(), tmp_path_factory.mktemp("package"))
 
 
 def test_the_verdict_says_what_each_result_rests_on(package, call, tmp_path):

@@ -27,6 +27,7 @@ from ..onnx.network import oracle
 from .forging import Forgery, forged
 from .test_verify import seal
 
+pytestmark = pytest.mark.usefixtures("at_steps")
 NAME = "fc"
 
 NOT_READ = {  # what the derivation alone accepts
@@ -180,7 +181,7 @@ def networks(tmp_path_factory):
     return folder
 
 
-def test_a_network_is_regenerated_and_compared(networks, call):
+def test_a_network_is_regenerated_and_compared(networks, without_order, call):
     said = [call("verify", networks / name) for name in ("right", "other")]
     assert [each.exit_code for each in said] == [0, 0], said[0].output
     assert all(re.search(r"\ncompared: \d\d files are what .* for this network and hardware\n", s.output) for s in said)
@@ -188,7 +189,7 @@ def test_a_network_is_regenerated_and_compared(networks, call):
     assert len(set(digests)) == 2
 
 
-def test_a_network_that_was_replaced_everywhere_is_refused_with_the_right_source(networks, call):
+def test_a_network_that_was_replaced_everywhere_is_refused_with_the_right_source(networks, without_order, call):
     model = networks / "right.onnx"
     result = call("verify", networks / "right", "--layer", model)
     assert result.exit_code == 0, result.output
@@ -223,7 +224,7 @@ OF_A_NETWORK = (
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("file", OF_A_NETWORK)
-def test_a_changed_byte_of_a_network_s_package_is_refused_by_name(file, small_network, tmp_path):
+def test_a_changed_byte_of_a_network_s_package_is_refused_by_name(file, small_network, without_order, tmp_path):
     """A digit of text, the last byte of an archive's last array; then with all digests made right again."""
     directory = shutil.copytree(small_network, tmp_path / "net")
     assert {path.name for path in directory.iterdir()} == {*OF_A_NETWORK}
@@ -243,7 +244,7 @@ def test_a_changed_byte_of_a_network_s_package_is_refused_by_name(file, small_ne
         assert any(reason.startswith(f"{named}: ") for reason in compare_regenerated(directory).reasons)
 
 
-def test_a_network_s_archive_that_is_broken_or_giant_ends_in_one_line(small_network, call, tmp_path):
+def test_a_network_s_archive_that_is_broken_or_giant_ends_in_one_line(small_network, without_order, call, tmp_path):
     directory = shutil.copytree(small_network, tmp_path / "net")
     path = directory / "net_network.npz"
     arrays = read_arrays(path)
