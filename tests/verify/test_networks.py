@@ -45,7 +45,7 @@ def one_word():
     return net.network()
 
 
-NETWORKS = small.NETWORKS | {"constants": with_constants, "one word": one_word}
+NETWORKS = {"crossed": small.crossed} | small.NETWORKS | {"constants": with_constants, "one word": one_word}
 
 
 WIDE = {  # cols and depth of the stages: more than one lane where there may be
@@ -76,8 +76,8 @@ def emitted(net, folder, cells="portable", *, parallelism=None):
     return folder / "net"
 
 
-@pytest.mark.sampled(50)
-@pytest.mark.parametrize("cells", ["portable", "ecp5", "ice40", "gowin"])
+@pytest.mark.sampled(99)
+@pytest.mark.parametrize("cells", ["ice40", "ecp5", "gowin", "portable"])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_accepts_what_emit_wrote(name, cells, tmp_path):
     net = NETWORKS[name]()
@@ -124,7 +124,7 @@ def test_the_command_has_a_line_for_each_stage(packages, call):
         assert re.search(line, result.output), (line, result.output)
 
 
-def test_moves_and_concatenations_are_certified(packages, call):
+def test_moves_and_concatenations_are_certified(packages, at_steps, call):
     directory = packages("hourglass")
     result = call("verify", directory)
     assert result.exit_code == 0, result.output
@@ -169,6 +169,9 @@ def test_nothing_is_said_of_columns_without_any(net, verdict, line, tmp_path, ca
 
 # Network, pattern whose group 1 is replaced, what by (None: another last digit), the stage, why it is refused.
 IN_VERILOG = {
+    "table of a difference": (
+        "compared", r"_s2_realpair2_lane_b_table\(.*?memory\[7\] = \d+'h(\w\w)", None,
+        "realpair2 (RealPair)", "not exact: lane 0 gives"),
     "weight": (
         "residual", r"_s1_convolution1_weights_1_rom\(.*?memory\[3\] = \d+'h(\w+);", None,
         "convolution1 (Convolution)", "net.v: the weight memory has b["),
@@ -211,9 +214,6 @@ IN_VERILOG = {
     "sign of a maximum": (
         "residual", r"_maximum_4_of_\w+\(.*?\{ (greatest_0\[7\]), i__payload\[6:0\] \} > ", "i__payload[7]",
         "maxpool3 (MaxPool)", "not the maximum: lane 0 gives"),
-    "table of a difference": (
-        "compared", r"_s2_realpair2_lane_b_table\(.*?memory\[7\] = \d+'h(\w\w)", None,
-        "realpair2 (RealPair)", "not exact: lane 0 gives"),
     "comparison of a minimum": (
         "compared", r"_s3_realpair3_lane\(.*?b_code ([>]) a_code", "<",
         "realpair3 (RealPair)", "not exact: lane 0 gives"),
@@ -264,7 +264,7 @@ IN_VERILOG = {
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", IN_VERILOG)
-def test_refuses_other_verilog(what, packages, without_order, tmp_path):
+def test_refuses_other_verilog(what, packages, at_steps, without_order, tmp_path):
     name, pattern, new, stage, reason = IN_VERILOG[what]
     directory = shutil.copytree(packages(name), tmp_path / "net")
     change(directory / "net.v", pattern, new)
@@ -323,7 +323,7 @@ IN_CERTIFICATE = {
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", IN_CERTIFICATE)
-def test_refuses_another_certificate(what, packages, without_order, tmp_path, call):
+def test_refuses_another_certificate(what, packages, at_steps, without_order, tmp_path):
     forge, reason = IN_CERTIFICATE[what]
     directory = shutil.copytree(packages("residual"), tmp_path / "net")
     path = directory / "certificate.json"
@@ -331,14 +331,14 @@ def test_refuses_another_certificate(what, packages, without_order, tmp_path, ca
     forge(content["stages"])
     path.write_text(json.dumps(content))
     seal(directory)
-    result = call("verify", directory)
-    assert result.exit_code == 1
-    assert f"{reason}" in result.output, result.output
-    assert "Traceback" not in result.output
+    reasons = verify_package(directory).reasons
+    assert any(reason in each for each in reasons), reasons
 
 
 @pytest.mark.parametrize("whole", ["exact", "exact in part"])
-def test_an_operator_that_verify_does_not_read_is_tested_at_most(whole, packages, tmp_path, call):
+def test_an_operator_that_verify_does_not_read_is_tested_at_most(
+    whole, packages, at_steps, without_order, tmp_path, call
+):
     directory = shutil.copytree(packages("residual"), tmp_path / "net")
     path = directory / "certificate.json"
     content = json.loads(path.read_text())
@@ -368,15 +368,17 @@ def _coarser(node):
     ("network", "node", "reason"),
     [
         ("residual", "convolution1", "columns[0].multiplier is "),
-        ("residual", "addition2", "net.v: not exact: lane 0 gives"),
         ("joined", "multiplication2", "net.v: not exact: lane 0 gives"),
-        # Products as the first one.
+        # Pairs and products as these two.
+        pytest.param("residual", "addition2", "net.v: not exact: lane 0 gives", marks=pytest.mark.slow),
         pytest.param("joined", "convolution3", "columns[0].multiplier is ", marks=pytest.mark.slow),
         pytest.param("separable", "convolution1", "columns[0].multiplier is ", marks=pytest.mark.slow),
-        ("separable", "wholeaverage3", "columns[0].multiplier is "),
+        pytest.param("separable", "wholeaverage3", "columns[0].multiplier is ", marks=pytest.mark.slow),
     ],
 )
-def test_refuses_another_scale_in_all_files_but_the_verilog(network, node, reason, packages, without_order, tmp_path):
+def test_refuses_another_scale_in_all_files_but_the_verilog(
+    network, node, reason, packages, at_steps, without_order, tmp_path
+):
     """The certificate and the arrays of an honest package, with the Verilog of another."""
     other = packages(network, node)
     assert verify_package(other).passed
@@ -447,7 +449,7 @@ def test_an_average_in_float32_is_tested(tmp_path):
     assert [stage.tested for stage in report.stages] == [True]
 
 
-def test_an_average_of_sums_of_integers_is_not_merely_tested(packages, tmp_path):
+def test_an_average_of_sums_of_integers_is_not_merely_tested(packages, at_steps, without_order, tmp_path):
     directory = shutil.copytree(packages("averaged"), tmp_path / "net")
     content = json.loads((directory / "certificate.json").read_text())
     content["stages"][1]["verdict"] = "tested"
