@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from amaranth.hdl import Signal
+from amaranth.hdl import Signal, Value
 
 from systoliq.hw.dma.bus import BUS_BYTES
 from systoliq.hw.dma.read_master import ReadMaster
@@ -146,9 +146,9 @@ def test_an_error_stops_the_words_and_not_the_bus(chance):
     async def receiver(ctx):
         ctx.set(block.o.ready, 1)
         for _ in range(3000):
-            *_, valid, payload = await ctx.tick().sample(block.o.valid, block.o.payload)
+            *_, valid, payload = await ctx.tick().sample(block.o.valid, Value.cast(block.o.payload))
             if valid:
-                taken.append(payload.as_value() if hasattr(payload, "as_value") else payload)
+                taken.append(payload)
         assert ctx.get(block.failed)
         assert ctx.get(block.idle)
         ram.stopped = True
@@ -157,7 +157,8 @@ def test_an_error_stops_the_words_and_not_the_bus(chance):
         await ram.reads(ctx, block, 8)
 
     simulate(block, sender, receiver, answer)
-    assert len(taken) < len(expected)
+    assert len(taken) <= (1000 - 100) // 8  # none with a byte of the broken beat
+    assert taken_words(taken, 8) == expected[: len(taken)]
 
 
 @pytest.mark.parametrize("halt_at", [3, 10, 25, 60])

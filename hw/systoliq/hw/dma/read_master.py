@@ -27,8 +27,8 @@ class ReadMaster(wiring.Component):
     Bursts are asked for as long as there is room for all of their beats, ``beats`` in all, so that ``rready`` is always
     1: what waits here never keeps others from the memory. ``idle``: no burst is offered or under way. From the
     second cycle of ``halt`` on no new one is offered. An error response sets ``failed`` until reset, with the same
-    effect, and ``o`` offers nothing more. To reset it without one of the bus, halt it and wait until it is idle, not in
-    the first two cycles.
+    effect, and neither its beat nor a later one becomes a word. To reset it without one of the bus, halt it and wait
+    until it is idle, not in the first two cycles.
     """
 
     def __init__(self, bus_bytes: int, *, cells: str, beats: int = 256) -> None:
@@ -94,11 +94,7 @@ class ReadMaster(wiring.Component):
         with m.If(self.m_rvalid & self.m_rresp[_ERROR]):
             m.d.sync += self.failed.eq(1)
         self._beats(m, realigner, of_beats.o, beats.o, leaves)
-        m.d.comb += [
-            self.o.payload.eq(realigner.o.payload),
-            self.o.valid.eq(realigner.o.valid & ~self.failed),
-            realigner.o.ready.eq(self.o.ready & ~self.failed),
-        ]
+        wiring.connect(m, realigner.o, wiring.flipped(self.o))
         return m
 
     def _asks(self, m: Module, bursts: stream.Interface, asked: Fifo) -> tuple[Signal, Signal]:
@@ -134,13 +130,15 @@ class ReadMaster(wiring.Component):
         """Pass each beat to the realigner, with the position of its burst."""
         of = asked.payload
         count = Signal(4)
+        passes = Signal()
         taken = Signal()
         ends = count == of.length
         beat = realigner.i.payload
         m.d.comb += [
-            realigner.i.valid.eq(asked.valid & (beats.valid | of.fill)),
+            passes.eq(asked.valid & ~self.failed),  # the beat of the error is still in the FIFO when it is known
+            realigner.i.valid.eq(passes & (beats.valid | of.fill)),
             leaves.eq(beats.valid & beats.ready),
-            beats.ready.eq(asked.valid & realigner.i.ready & ~of.fill),
+            beats.ready.eq(passes & realigner.i.ready & ~of.fill),
             asked.ready.eq(taken & ends),
             beat.data.eq(Mux(of.fill, filler(of.address).replicate(self.bus_bytes), beats.payload)),
             beat.first.eq(of.first & (count == 0)),
