@@ -23,16 +23,15 @@ __all__ = ["cycles_of", "joined"]
 
 
 def joined(
-    image: Image, groups: Sequence[Operation], stride: int, config: EngineConfig
+    image: Image, groups: Sequence[Operation], stride: int, config: EngineConfig, bus_bytes: int
 ) -> tuple[Operation, tuple[Piece, ...]] | None:
     """All `groups` of a convolution as one operation, and its jobs, for pixels `stride` bytes apart.
 
-    A job has as many groups as the array has columns for: their kernels are blocks on the diagonal of its B, and the
-    zero point elsewhere adds nothing. K of a job is filled up to whole beats. None where the masters' registers cannot
-    say the windows.
+    A job has several groups: their kernels are blocks on the diagonal of its B, and the zero point elsewhere adds
+    nothing. K of a job is filled up to whole beats. None where the masters' registers cannot say the windows.
     """
     width, channels = groups[0].shape[2], image.kernels.shape[1]
-    size = max(config.cols // width, 1)
+    size = _groups_of_a_job(image, width, len(groups), config, bus_bytes)
     pieces: list[Piece] = []
     for first in range(0, len(groups), size):
         part = _side_by_side(groups[first : first + size])
@@ -59,6 +58,36 @@ def joined(
         ),
         tuple(pieces),
     )
+
+
+def _groups_of_a_job(image: Image, width: int, groups: int, config: EngineConfig, bus_bytes: int) -> int:
+    """How many groups of `width` columns a job has: as many as fill the array's columns, or 2, 4, ... times as many
+    where that takes fewer cycles for each group.
+
+    With more groups, a beat of A is read for more columns, and the array multiplies more zeros.
+    """
+    channels, taps = int(image.kernels.shape[1]), math.prod(image.window.kernel)
+    least = max(config.cols // width, 1)
+
+    def steps(size: int) -> int:
+        return taps * -(-size * channels // config.depth)
+
+    def tiles(size: int) -> int:
+        return -(-size * width // config.cols)
+
+    def cycles(size: int) -> float:
+        """Cycles of the array, or of A's beats, for a group of rows."""
+        return max(steps(size) * tiles(size), config.rows * taps * -(-size * channels // bus_bytes)) / size
+
+    sizes = [least]
+    while (
+        (size := 2 * sizes[-1]) < 2 * groups
+        and size * width <= config.max_columns
+        and steps(size) <= config.a_words
+        and steps(size) * tiles(size) <= config.b_words
+    ):
+        sizes.append(size)
+    return min(sizes, key=cycles)
 
 
 def _side_by_side(groups: Sequence[Operation]) -> Operation:

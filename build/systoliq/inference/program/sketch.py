@@ -158,7 +158,7 @@ def sketch(
     given = [with_zero_points(operation, known, BLANK[0]) for operation in asked.operations]
     image, whole, before = asked.image, None, asked.before
     if image is not None and known == Known(b=True, a_zero_point=True, b_zero_point=True):
-        whole = _by_address(image, given, config)
+        whole = _by_address(image, given, config, bus_bytes)
     depthwise = image is not None and image.is_depthwise
     if depthwise and whole is None:
         raise NotCompiledError(f"{DEPTHWISE}, unless its kernels and zero points are constant and its windows fit")
@@ -173,11 +173,11 @@ def sketch(
     return ProductSketch(step=step, known=known, before=before, after=asked.after, operations=tuple(operations))
 
 
-def _by_address(image: Image, given: list[Operation], config: EngineConfig) -> OperationSketch | None:
+def _by_address(image: Image, given: list[Operation], config: EngineConfig, bus_bytes: int) -> OperationSketch | None:
     """The operation over the image, for all groups; None if there is none."""
     images, height, width, channels = image.pixels.shape
     pixels = Rows.of(images * height * width, channels)
-    if (found := joined(image, given, pixels.stride, config)) is None:
+    if (found := joined(image, given, pixels.stride, config, bus_bytes)) is None:
         return None
     operation, pieces = found
     rows, k, n = operation.shape
