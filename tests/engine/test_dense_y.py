@@ -13,12 +13,15 @@ from operations import values
 from systoliq.golden import matmul_integer, qlinear_matmul
 from systoliq.hw.engine import EngineConfig
 
+from ..support.simulators import icarus_first
+
 SHAPES = [(1, 3, 1), (5, 2, 7), (3, 9, 8), (7, 4, 10), (4, 5, 13), (2, 3, 16), (9, 1, 3)]
 
 
 @pytest.mark.sampled(99)
 @pytest.mark.parametrize("stall", [0, 0.5])
 @pytest.mark.parametrize("lanes", [1, 2, 3, 8])
+@icarus_first
 def test_every_beat_is_full(simulator, lanes, stall):
     cols = max(lanes, 4) if lanes != 3 else 6
     hardware = engine(EngineConfig(rows=2, cols=cols, lanes=lanes, a_words=16, b_words=64, max_columns=16), simulator)

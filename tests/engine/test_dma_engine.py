@@ -32,7 +32,7 @@ def check(found, jobs, places, outcome):
 @pytest.mark.parametrize("name", CASES)
 def test_lists_are_right(name, simulator):
     found = dma_engine(name, simulator)
-    given = list(lists_of(found, 5, 4))
+    given = list(lists_of(found, 5, 4, 3))
     work = [
         found.prepare(jobs, places, image, stalls=stalls, seed=index, limit=200_000)
         for index, ((jobs, places, image), stalls) in enumerate(zip(given, STALLS, strict=True))

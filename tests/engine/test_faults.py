@@ -20,6 +20,17 @@ from systoliq.sim.engine import ENGINE_ERRORS, EngineError
 from systoliq.sim.engine.errors import engine_error, error_classes
 
 
+RUNS = [
+    pytest.param("verilator", SMALL, marks=pytest.mark.simulator, id="verilator-small"),
+    *(
+        pytest.param(simulator, config, marks=[pytest.mark.simulator, pytest.mark.slow], id=f"{simulator}-{name}")
+        for simulator in ("verilator", "icarus")
+        for name, config in (("small", SMALL), ("ragged", RAGGED), ("float8", FLOAT8))
+        if (simulator, name) != ("verilator", "small")
+    ),
+]
+
+
 def job(m, k, n, *, per_row=False, seed=0):
     rng = np.random.default_rng(seed)
     return Job(
@@ -119,8 +130,7 @@ def entries(config, registers):
     return rows + found
 
 
-@pytest.mark.sampled(14)
-@pytest.mark.parametrize("config", [SMALL, RAGGED, FLOAT8], ids=["small", "ragged", "float8"])
+@pytest.mark.parametrize(("simulator", "config"), RUNS, indirect=["simulator"])
 @pytest.mark.parametrize(
     "case",
     [

@@ -49,7 +49,7 @@ def test_random_operations(simulator, name):
     config, rng = CONFIGS[name], np.random.default_rng(3)
     hardware = engine(config, simulator)
     operations = []
-    while len(operations) < 40:
+    while len(operations) < 14:
         inputs = random_float8_operation(config, rng, 13)
         expected = golden_or_error(inputs)
         if isinstance(expected, str):
@@ -75,7 +75,7 @@ def test_random_operations(simulator, name):
 def test_equals_rationals(name):
     """Python's integers and what ml_dtypes says of codes: nothing of systoliq's golden."""
     config, rng = CONFIGS[name], np.random.default_rng(8)
-    hardware, (a_type, b_type, y_type) = engine(config), [oracle.dtype(form.name) for form in config.float8]
+    hardware, (a_type, b_type, y_type) = engine(config, "icarus"), [oracle.dtype(form.name) for form in config.float8]
     a = codes(config.a, (9, 7), rng).view(np.uint8).view(a_type)
     b = codes(config.b, (7, 22), rng).view(np.uint8).view(b_type)
     a[4] = 0  # sums of 0
@@ -141,7 +141,7 @@ def test_rows_and_columns_with_scales_of_their_own():
     """Jobs by rows; by columns where these are fewer, transposed, if a and b have one format."""
     rng = np.random.default_rng(1)
     for config, turned in ((MIXED, False), (INFINITE, True)):
-        hardware, points = engine(config), zeros(config)
+        hardware, points = engine(config, "icarus"), zeros(config)
         a, b = codes(config.a, (6, 5), rng), codes(config.b, (5, 7), rng)
         a_scale = rng.uniform(-1, 1, 6).astype(np.float32)
         plan = hardware.plan_qlinear_matmul(
@@ -167,7 +167,7 @@ def test_one_row_whose_columns_all_have_lanes(simulator):
 
 
 def test_ends_of_shapes():
-    hardware, points = engine(MIXED), zeros(MIXED)
+    hardware, points = engine(MIXED, "icarus"), zeros(MIXED)
     for m, k, n in ((0, 3, 2), (2, 0, 3), (2, 3, 0), (0, 0, 0), (0, 65536, 1)):
         a, b = np.zeros((m, k), E4M3FN.dtype), np.zeros((k, n), E5M2.dtype)
         for scale in np.float32([1, np.inf]):

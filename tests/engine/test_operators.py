@@ -35,7 +35,7 @@ def test_official(small):
 @pytest.mark.parametrize(
     ("name", "count", "most"),
     [
-        ("large", 30, 60),
+        ("odd", 16, 30),
         pytest.param("large", 120, 100, marks=pytest.mark.slow),
         ("odd", 60, 50),
         ("least", 40, 14),
@@ -51,7 +51,7 @@ def test_random_operations(name, count, most):
 
 def test_random_operations_on_both(small):
     rng = np.random.default_rng(7)
-    check(small, [random_operation(rng, 16) for _ in range(12)], seed=7)
+    check(small, [random_operation(rng, 16) for _ in range(8)], seed=7)
 
 
 def test_ends_of_shapes(small):
@@ -102,14 +102,13 @@ def test_both_sides_of_every_step(y_format):
 
 def test_greatest_accumulators():
     """K as large as the buffers allow, every product the largest, sums of both signs; and a K that wraps int32."""
-    hardware = engine()
-    for k in (32, 40000):
-        for a_value, b_value, a_zp, b_zp in ((0, 0, 255, 255), (255, 0, 0, 255), (255, 255, 0, 0)):
-            a, b = np.full((2, k), a_value, np.uint8), np.full((k, 1), b_value, np.uint8)
-            zero_points = (np.uint8(a_zp), np.uint8(b_zp))
-            np.testing.assert_array_equal(
-                hardware.matmul_integer(a, b, *zero_points), matmul_integer(a, b, *zero_points)
-            )
+    hardware, least, greatest = engine(), np.uint8([0, 255]), np.uint8([255, 0])
+    for k in (32, 33100):
+        a, b = np.repeat(least[:, np.newaxis], k, axis=1), np.repeat(least[np.newaxis], k, axis=0)
+        y = hardware.matmul_integer(a, b, greatest, greatest)
+        sums = 255**2 * k * np.array([[1, -1], [-1, 1]])
+        np.testing.assert_array_equal(y, (sums + 2**31) % 2**32 - 2**31)
+        assert (abs(sums) > 2**31).all() == (k > 32)
         if k == 32:
             assert hardware.reports[0].cycles == hardware.reports[0].model_cycles
 
@@ -118,15 +117,15 @@ def test_equals_onnxruntime():
     """Where onnxruntime has the type mix; signed b keep to 7 bits (it saturates inside without VNNI)."""
     onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is the reference here")
     onnx = pytest.importorskip("onnx", reason="onnx builds the models")
-    hardware = engine(CONFIGS["large"])
+    hardware = engine(CONFIGS["odd"])
     rng = np.random.default_rng(4)
     plans, wanted = [], []
     for a_type, b_type, y_type in [
         ("int8", "int8", "int8"),
         ("uint8", "int8", "uint8"),
         ("uint8", "uint8", "uint8"),
-    ] * 6:
-        m, k, n = rng.integers(1, 60, 3)
+    ] * 3:
+        m, k, n = rng.integers(1, 30, 3)
         a, b = values(rng, np.dtype(a_type), (m, k)), values(rng, np.dtype(b_type), (k, n))
         b = b // 2 if b_type == "int8" else b
         a_zp, y_zp = values(rng, np.dtype(a_type), ()), values(rng, np.dtype(y_type), ())

@@ -8,13 +8,14 @@ import importlib.util
 import numpy as np
 import pytest
 from configurations import golden, random_jobs
+from dma_lists import SMALL
 from job_table import run_lists, system_config
 
 from systoliq.hw.engine import ERRORS, EngineConfig
 from systoliq.hw.engine.host import Job, plan_matmul_integer, plan_qlinear_matmul
 from systoliq.sim.tools import find, missing_text
 
-ENGINE = EngineConfig(rows=4, cols=4, a_words=64, b_words=256, max_columns=64, max_rows=32)
+ENGINE = SMALL
 OTHERS = {
     "deep, 64 bits": (EngineConfig(rows=2, cols=3, lanes=1, depth=4, a_words=16, b_words=32, max_columns=8), 8),
     "wide, 128 bits": (EngineConfig(rows=8, cols=8, lanes=8, a_words=32, b_words=64, max_columns=64, max_rows=16), 16),
@@ -69,13 +70,18 @@ def test_the_official_tests_of_onnx(stalls):
         np.testing.assert_array_equal(y, expected, name)
 
 
+def assert_right(jobs, outcome):
+    """The list's results are golden's, the processor's own too."""
+    assert outcome.error == 0
+    for job, y, own in zip(jobs, outcome.engine, outcome.processor, strict=True):
+        np.testing.assert_array_equal(y, golden(job))
+        np.testing.assert_array_equal(own, golden(job))
+
+
 def check(config, lists, **options):
-    """The lists' results are golden's, the processor's own too."""
+    """All lists are right."""
     for jobs, outcome in zip(lists, run_lists(config, lists, again=True, **options), strict=True):
-        assert outcome.error == 0
-        for job, y, own in zip(jobs, outcome.engine, outcome.processor, strict=True):
-            np.testing.assert_array_equal(y, golden(job))
-            np.testing.assert_array_equal(own, golden(job))
+        assert_right(jobs, outcome)
 
 
 def random_lists(config, rng, jobs):
@@ -86,13 +92,6 @@ def random_lists(config, rng, jobs):
         lists.append(random_jobs(config, rng, count))
         jobs -= count
     return lists
-
-
-@pytest.mark.simulator
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_random_jobs(seed):
-    rng = np.random.default_rng(seed)
-    check(system_config(ENGINE, 4), random_lists(ENGINE, rng, 2), ragged=True, stalls=0.4, seed=seed, tables=2)
 
 
 @pytest.mark.simulator
@@ -117,8 +116,8 @@ def test_other_engines_and_buses(name):
 
 
 @pytest.mark.simulator
-def test_errors_have_codes_and_the_next_list_is_right():
-    """A job that the engine would refuse, and one whose matrices lie beyond the memory."""
+def test_random_jobs_and_errors_that_have_codes():
+    """A job that the engine would refuse, and one whose matrices lie beyond the memory; the next list is right."""
     config, rng = system_config(ENGINE, 4), np.random.default_rng(9)
     good = random_jobs(ENGINE, rng, 2)
     zero = np.zeros(100, np.int8)
@@ -130,9 +129,10 @@ def test_errors_have_codes_and_the_next_list_is_right():
         bias=zero.astype(np.int32),
     )
     lists = [good, [wide], good, good, good]
-    first, refused, second, broken, last = run_lists(config, lists, stalls=0.2, seed=3, beyond={3})
+    first, refused, second, broken, last = run_lists(
+        config, lists, again=True, ragged=True, stalls=0.4, seed=3, tables=2, beyond={3}
+    )
     assert broken.error == MEMORY_FAILED
     assert refused.error == ERRORS["TOO_MANY_COLUMNS"][0]
     for outcome in (first, second, last):
-        for job, y in zip(good, outcome.engine, strict=True):
-            np.testing.assert_array_equal(y, golden(job))
+        assert_right(good, outcome)

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from dma_lists import dma_engine
 from operations import values
 
 from systoliq.benchmarks.buffers import BUS_BYTES, CONFIG, buffer_figures
 from systoliq.design.engine.traffic import LARGEST_WORDS, beats_of, least_buffers, traffic
 from systoliq.design.engine.workloads import OWN, Product, jobs_of, read_workloads
-from systoliq.hw.engine import EngineConfig, JobShape
+from systoliq.hw.engine import JobShape
 from systoliq.hw.engine.host import Job
-from systoliq.sim.engine.dma_engine import SimulatedDmaEngine
-
-WIDE = EngineConfig(rows=8, cols=16, lanes=16, a_words=32, b_words=64, max_columns=64, max_rows=16)
 
 
 @pytest.mark.simulator
 def test_masters_ask_for_the_beats_of_the_model():
-    config = WIDE.replace(rows=2, cols=8, lanes=8, b_words=128)
-    found, rng = SimulatedDmaEngine(config, bus_bytes=4), np.random.default_rng(0)
-    for m, k, n in ((1, 1, 8), (9, 13, 24), (16, 32, 32), (3, 8, 16)):
+    found, rng = dma_engine("small, 32 bits"), np.random.default_rng(0)
+    for m, k, n in ((1, 1, 8), (9, 7, 16), (3, 16, 12)):
         job = Job(
             a=values(rng, np.int8, (m, k)),
             b=values(rng, np.int8, (k, n)),
@@ -30,7 +27,7 @@ def test_masters_ask_for_the_beats_of_the_model():
             scale=np.full(n, 0.01, np.float32),
         )
         _, report = found.run([job])
-        assert tuple(report.beats[name] for name in "aby") == beats_of(JobShape(m=m, k=k, n=n, config=config), 4)
+        assert tuple(report.beats[name] for name in "aby") == beats_of(JobShape(m=m, k=k, n=n, config=found.config), 4)
 
 
 def product(m, k, n):

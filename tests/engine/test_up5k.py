@@ -25,4 +25,4 @@ CONFIGS = {
 @pytest.mark.parametrize("name", CONFIGS)
 def test_random_operations(name):
     rng = np.random.default_rng(24)
-    check(engine(CONFIGS[name]), [random_operation(rng, 40) for _ in range(20)], seed=24)
+    check(engine(CONFIGS[name]), [random_operation(rng, 20) for _ in range(12)], seed=24)

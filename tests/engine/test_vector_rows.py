@@ -53,7 +53,7 @@ def by_onnxruntime(x, x_scale, y_scale, zero_point):
 
 def test_softmax_is_onnxruntimes():
     """Of rows in memory, for both formats and several scales."""
-    found, given = engine(8), []
+    found, given = engine(4), []
     for seed, (form, x_scale, levels) in enumerate([(INT8, 0.1, 256), (UINT8, 0.03, 256), (INT8, 0.5, 3000.7)]):
         rng, image = np.random.default_rng(seed), MemoryImage(seed)
         x = rng.integers(form.min, form.max + 1, (9, 51)).astype(form.dtype)
@@ -72,7 +72,7 @@ def test_softmax_is_onnxruntimes():
 
 
 def test_errors_of_memory_are_reported_and_the_next_list_is_right():
-    found, given = engine(8), []
+    found, given = engine(4), []
     for seed, which in enumerate(("a", "y", "list", "a_table", "beyond", None, "a", "a_table", "y")):
         image, numbers = MemoryImage(seed), np.random.default_rng(seed)
         operations = operations_of(image, numbers, 3, 8, ragged=False, draw=random_rows)
@@ -138,4 +138,4 @@ def test_a_row_of_another_length_is_refused():
     operation = SoftmaxOperation.of(5, INT8, np.float32(0.1), np.float32(1 / 256), -128)
     place = VectorPlacement(rows=1, row_bytes=6, a=0, a_stride=0, y=0, y_stride=0, a_table=0)
     with pytest.raises(ValueError, match="row_bytes must be the 5 elements of a row, not 6"):
-        prepared(engine(8), MemoryImage(0), [(operation, place, None)])
+        prepared(engine(4), MemoryImage(0), [(operation, place, None)])

@@ -45,12 +45,12 @@ def test_operations_at_any_place(bus_bytes):
 
 
 def test_errors_of_memory_are_reported_and_the_next_list_is_right():
-    found, rng, given = engine(8), random.Random(5), []
+    found, rng, given = engine(4), random.Random(5), []
     for which in ("a", "b", "y", "list", "a_table", "b_table", "beyond", None):
         image, numbers = MemoryImage(len(given)), np.random.default_rng(len(given))
-        operations = operations_of(image, numbers, 3, 8, ragged=False, draw=random_tables)
+        operations = operations_of(image, numbers, 3, 4, ragged=False, draw=random_tables)
         while not all(operation.pair for operation, *_ in operations):
-            operations = operations_of(image, numbers, 3, 8, ragged=False, draw=random_tables)
+            operations = operations_of(image, numbers, 3, 4, ragged=False, draw=random_tables)
         if which == "beyond":
             operations = beyond_memory(operations)
         work = prepared(found, image, operations, seed=len(given), limit=50_000)

@@ -34,7 +34,7 @@ def main() -> None:
         verilator.BENCH_FLAGS = flags
         for waves in (False, True):
             build(_MODULE, "top", "verilator", waves=waves, progress=show)
-    SystemSimulation.build({"top.v": _TESTBENCH}, "top", show)
+        SystemSimulation.build({"top.v": _TESTBENCH}, "top", show)
 
 
 def show(stage: str) -> None:

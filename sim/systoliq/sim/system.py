@@ -77,7 +77,13 @@ class SystemSimulation:
                 path.write_text(text)
             options = ["--timing", "--timescale", "1ns/1ps"]
             verilator.make_executable(
-                folder / verilator.EXECUTABLE, paths, top, main=main, options=options, report=report
+                folder / verilator.EXECUTABLE,
+                paths,
+                top,
+                main=main,
+                optimization=verilator.BENCH_FLAGS,
+                options=options,
+                report=report,
             )
 
         folder, _ = obtain("systems", key, make)
