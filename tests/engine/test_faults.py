@@ -19,7 +19,6 @@ from systoliq.sim.cache import run_directory
 from systoliq.sim.engine import ENGINE_ERRORS, EngineError
 from systoliq.sim.engine.errors import engine_error, error_classes
 
-
 RUNS = [
     pytest.param("verilator", SMALL, marks=pytest.mark.simulator, id="verilator-small"),
     *(

@@ -43,8 +43,7 @@ def test_queued_jobs_are_right(config, stalls, simulator):
         np.testing.assert_array_equal(y, golden(job))
 
 
-@pytest.mark.simulator
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("config", [SMALL, LONG, NARROW, WIDE], ids=["small", "long drain", "narrow", "stationary"])
 def test_queue_takes_the_cycles_of_the_model(config):
     """Jobs longer than it takes to write the next one's settings, of which there are two kinds of tables."""
@@ -63,7 +62,7 @@ def test_queue_takes_the_cycles_of_the_model(config):
                     scale=np.full(COLUMNS, 0.001, np.float32) if len(jobs) % 3 else None,
                 )
             )
-    hardware = engine(config, "icarus")
+    hardware = engine(config)
     results, report = hardware.run_queue(jobs)
     for job, y in zip(jobs, results, strict=True):
         np.testing.assert_array_equal(y, golden(job))

@@ -75,7 +75,7 @@ def test_errors_of_memory_are_reported_and_the_next_list_is_right():
     found, given = engine(4), []
     for seed, which in enumerate(("a", "y", "list", "a_table", "beyond", None, "a", "a_table", "y")):
         image, numbers = MemoryImage(seed), np.random.default_rng(seed)
-        operations = operations_of(image, numbers, 3, 8, ragged=False, draw=random_rows)
+        operations = operations_of(image, numbers, 3, 4, ragged=False, draw=random_rows)
         if which == "beyond":
             operations = beyond_memory(operations)
         work = prepared(found, image, operations, seed=seed)

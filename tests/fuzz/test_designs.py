@@ -128,8 +128,8 @@ def test_a_model_that_cannot_be_quantized_is_no_design(monkeypatch: pytest.Monke
 
 def test_most_points_are_designs() -> None:
     rng = np.random.default_rng(0)
-    outcomes = [is_design(draw_point(rng)) for _ in range(30)]
-    assert sum(outcomes) > 10
+    outcomes = [is_design(draw_point(rng)) for _ in range(12)]
+    assert sum(outcomes) > 3
 
 
 def test_points_of_float8_are_designs() -> None:

@@ -67,12 +67,12 @@ def test_near_tie_is_exact_at_every_threshold_of_every_output_format(bits, signe
         np.testing.assert_array_equal(found, float32_formula(acc, scale, zero_point, output))
 
 
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.sampled(99)
+@pytest.mark.parametrize("part", range(13))
 def test_near_tie_is_exact_on_every_accumulator_of_k_64_int8(part):
     rng = np.random.default_rng(64 + part)
     acc = np.arange(64 * -128 * 127, 64 * 128 * 128 + 1)
-    for scale in np.exp2(rng.uniform(-14, 0, 26)).astype(np.float32):
+    for scale in np.exp2(rng.uniform(-14, 0, 8)).astype(np.float32):
         zero_point = int(rng.integers(-128, 128))
         found = Requantization.from_scales(scale, zero_point, INT8).apply(acc)
         assert np.count_nonzero(found != float32_formula(acc, scale, zero_point, INT8)) == 0

@@ -170,7 +170,7 @@ def test_batches(shapes, tmp_path):
     rng = np.random.default_rng(2)
     a, b = (rng.integers(-128, 128, shape).astype(np.int8) for shape in shapes)
     path = matmul(tmp_path, a.shape, b.shape)
-    run(path, {"a": a, "b": b}, FLAT)
+    run(path, {"a": a, "b": b}, FLAT, simulator="icarus")
 
 
 def matmul(folder, a, b, **constants):

@@ -97,9 +97,14 @@ def test_wrong_inputs(model, tmp_path):
 
 @pytest.mark.simulator
 @pytest.mark.parametrize(
-    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)], ids=lambda number: number.name
+    ("number", "simulator", "word"),
+    [
+        (signal.SIGINT, "icarus", "vvp"),
+        pytest.param(signal.SIGTERM, "verilator", "+verilator+seed", marks=pytest.mark.slow),
+    ],
+    ids=["SIGINT", "SIGTERM"],
 )
-def test_a_signal_leaves_no_simulator(number, tmp_path):
+def test_a_signal_leaves_no_simulator(number, simulator, word, tmp_path):
     """In the middle of a model on the DMA engine, most cycles of whose memory are pauses."""
     net = Builder([1, 3, 24, 24])
     net.conv(3, 8, (3, 3))
@@ -108,13 +113,14 @@ def test_a_signal_leaves_no_simulator(number, tmp_path):
     path = quantized(tmp_path, net)
     np.savez(tmp_path / "x.npz", x=images(net.shape, 1, 3))
     command = ["run", path, "--input", "x.npz", *ENGINE, "--bus", "64", "--stalls", "0.9", "--output", "y.npz"]
+    command += ["--simulator", simulator]
     with start(*command, folder=tmp_path, env={"SYSTOLIQ_CACHE": str(cache_directory())}) as process:
         deadline = time.monotonic() + 300
-        while not any("+verilator+seed" in line for line in marked(tmp_path)):
+        while not any(word in line for line in marked(tmp_path)):
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        time.sleep(1)
+        time.sleep(0.3)
         process.send_signal(number)
         _, error = process.communicate(timeout=60)
     assert process.returncode == 128 + number, error

@@ -26,7 +26,7 @@ from .c_program import HOOKS, Board, CBoard
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/zynq"
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
-CONFIG = EngineConfig(rows=4, cols=4)
+CONFIG = EngineConfig(rows=4, cols=4, depth=2, lanes=2)
 STUBS = {
     "xil_cache.h": "#include <stdint.h>\ntypedef intptr_t INTPTR;\n"
     "void Xil_DCacheFlushRange(INTPTR, uint32_t);\nvoid Xil_DCacheInvalidateRange(INTPTR, uint32_t);\n",

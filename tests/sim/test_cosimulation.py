@@ -13,14 +13,18 @@ from systoliq.sim import SimulationError
 from systoliq.sim.cosimulation import Run, cosimulate, cosimulate_array, cosimulate_runs, dense_verilog
 
 from ..support.resnet8 import resnet8_layer
+from ..support.simulators import icarus_first
 
 
 def on_both(cases):
-    """Each case under Icarus, every third under Verilator, which has to compile it, too; the rest there are slow."""
-    runs = [pytest.param(case, "icarus", marks=pytest.mark.simulator, id=f"icarus-{case.id}") for case in cases]
-    for index, case in enumerate(cases):
-        marks = [pytest.mark.simulator] + ([pytest.mark.slow] if index % 3 else [])
-        runs.append(pytest.param(case, "verilator", marks=marks, id=f"verilator-{case.id}"))
+    """The first case under Verilator, which has to compile it, and each under Icarus; the rest is slow."""
+    runs = []
+    for simulator, marks in (("verilator", [pytest.mark.slow]), ("icarus", [])):
+        for index, case in enumerate(cases):
+            slow = marks if index else []
+            runs.append(
+                pytest.param(case, simulator, marks=[pytest.mark.simulator, *slow], id=f"{simulator}-{case.id}")
+            )
     return pytest.mark.parametrize(("case", "simulator"), runs, indirect=["simulator"])
 
 
@@ -76,6 +80,7 @@ def test_array_equals_integer_product(case, simulator):
 BULK = Case(rows=2, cols=4, depth=2, k=9, n=10, b_zero_point=5)
 
 
+@icarus_first
 def test_bulk_run_is_the_same_run(simulator):
     dense = BULK.dense()
     a = BULK.input(101)
@@ -163,6 +168,7 @@ def test_bad_operands():
 
 
 @pytest.mark.simulator
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("simulator", ["verilator"], indirect=True)
 @pytest.mark.parametrize("cells", ["dsp48e2", "xilinx"])
 def test_cells_may_hold_anything_before_the_first_clock(cells, simulator):

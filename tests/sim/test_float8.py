@@ -75,7 +75,7 @@ def test_layer_of_every_pair_of_formats(a, b):
 @icarus_first
 def test_layer_with_infinite_weights_pauses_and_a_reset(simulator):
     dense = dense_of(E5M2, E5M2, E5M2, k=5, n=4, odd=0.1, depth=2, rows=3, cells="ecp5")
-    operands = rows(dense, 60, odd=0.02)
+    operands = rows(dense, 24, odd=0.02)
     check(cosimulate(dense, Run(a=operands, stalls=(0.4, 0.3), resets=2), simulator=simulator), dense, operands)
 
 

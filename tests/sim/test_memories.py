@@ -35,6 +35,7 @@ def test_a_big_layer_equals_the_float32_formula(a, simulator, tmp_path, monkeypa
     assert not list(tmp_path.iterdir())
 
 
+@icarus_first
 def test_a_build_belongs_to_its_contents(a, simulator):
     """Two texts that are equal but for a file: the second must not be taken for the first."""
     layer = big_layer()
@@ -48,6 +49,7 @@ def test_a_build_belongs_to_its_contents(a, simulator):
     assert set(result.tensors["y"].wrong[:, 1].tolist()) == {30}
 
 
+@icarus_first
 @pytest.mark.filterwarnings("ignore::systoliq.sim.runner.SimulatorWarning")
 def test_files_next_to_verilog_files_are_read(simulator, tmp_path):
     text = dense_verilog(dense(big_layer()))
@@ -61,6 +63,7 @@ def test_files_next_to_verilog_files_are_read(simulator, tmp_path):
     assert build([tmp_path / "dense.v"], "dense", simulator).folder != first.folder
 
 
+@icarus_first
 def test_a_text_without_its_files_fails(a, simulator):
     text = dense_verilog(dense(big_layer()))
     with pytest.raises(SimulationError):

@@ -180,7 +180,7 @@ def test_rows_right_without_initial_values(icarus):
     check_without_initial_values("attention", icarus)
 
 
-@pytest.mark.sampled(99)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", small.NETWORKS)
 def test_right_without_initial_values_under_verilator(name, verilator):
     """Where they begin as 0 or 1, and not undefined: Icarus' undefined values show more."""

@@ -36,7 +36,7 @@ def gates(source: Design) -> tuple[int, int]:
 
 
 def test_an_array_has_the_same_registers_and_about_the_same_gates(monkeypatch) -> None:
-    array = open_source("array", ArrayOptions(rows=4, cols=5, a_bits=4, b_bits=4))
+    array = open_source("array", ArrayOptions(rows=4, cols=4, a_bits=3, b_bits=3))
     assert yosys.mapped_apart(array.verilog, array.name, flow.open_target("generic"))
     apart = gates(array)
     monkeypatch.setattr(yosys, "repeated_modules", lambda verilog, top: [])

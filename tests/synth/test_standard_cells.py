@@ -58,7 +58,7 @@ def test_time_from_register_to_register() -> None:
 @needs_osu018
 @needs_sta
 def test_a_clock_that_is_asked_for_sizes_gates() -> None:
-    array = bare_array("portable", rows=2, cols=2)
+    array = bare_array("portable", **SMALL)
     slow, fast = (synthesize(array, "osu018", mhz=mhz) for mhz in (50, 400))
     assert slow.area is not None
     assert fast.area is not None

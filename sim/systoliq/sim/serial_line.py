@@ -70,7 +70,14 @@ def build_serial_line(verilog: str, top: str, *, progress: Callable[[str], None]
         (folder / MEMORIES).mkdir()
         for name, content in files_of(verilog).items():
             (folder / MEMORIES / name).write_bytes(content)
-        verilator.make_executable(folder / _EXECUTABLE, [source], top, main=main, report=Reporter(progress))
+        verilator.make_executable(
+            folder / _EXECUTABLE,
+            [source],
+            top,
+            main=main,
+            optimization=verilator.BENCH_FLAGS,
+            report=Reporter(progress),
+        )
 
     memories = [part for file in sorted(files_of(verilog).items()) for part in file]
     key = content_key(*verilator.identity(), top, verilog, _MAIN, *memories)

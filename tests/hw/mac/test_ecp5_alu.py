@@ -14,7 +14,7 @@ PAIRS = [(UINT8, INT8), (UINT8, UINT8), (IntFormat(16, signed=True), IntFormat(1
 
 @pytest.mark.parametrize("cells", with_models("ecp5-alu"))
 def test_depth_width_and_operands(tmp_path, cells):
-    depths = [{"depth": depth} for depth in (1, 2, 3, 4, 7)]
-    widths = [{"depth": depth, "accumulator_bits": bits} for depth in (1, 3) for bits in (16, 24, 32, 48)]
+    depths = [{"depth": depth} for depth in (2, 4, 7)]
+    widths = [{"depth": depth, "accumulator_bits": bits} for depth, bits in ((1, 16), (1, 48), (3, 24), (3, 32))]
     operands = [{"depth": depth, "a": a, "b": b, "accumulator_bits": 40} for depth in (1, 4) for a, b in PAIRS]
     check_macs(depths + widths + operands, cells=cells, folder=tmp_path)

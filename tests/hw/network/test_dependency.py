@@ -74,7 +74,7 @@ def test_waiting_of_ways_that_are_alike():
 
 def gated():
     """A gate whose stages take nearly as long as an image; only the next images can fill that time."""
-    net = small.Builder((2, 10, 10), seed=1)
+    net = small.Builder((2, 7, 7), seed=1)
     trunk = net.convolution(4)
     net.average()
     net.convolution(24)
