@@ -43,7 +43,7 @@ def test_same_text_whatever_the_hash_seed() -> None:
             text=True,
             check=True,
         ).stdout
-        for seed in ("0", "1", "4242")
+        for seed in ("0", "4242")
     }
     assert len(digests) == 1
 

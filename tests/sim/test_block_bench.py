@@ -31,6 +31,7 @@ def run(verilog, top, simulator, folder, test):
 
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", ["int8", "zero points of A", "float8", "not exact"])
+@icarus_first
 def test_layers(name, simulator, tmp_path):
     fields, hardware = LAYERS[name]
     design = LayerDesign(layer(**fields), LayerOptions(**hardware), name="fc")

@@ -84,7 +84,7 @@ def test_every_signal_has_the_same_value_at_all_times(design, tmp_path, monkeypa
     def traced(name):
         waves = tmp_path / f"{name}.vcd"
         run = cosimulate_network(
-            assembly, images(net, 2), simulator="icarus", stalls=(0.3, 0.3), verilog=text, waves=waves
+            assembly, images(net, 1), simulator="icarus", stalls=(0.3, 0.3), verilog=text, waves=waves
         )
         assert run.passed
         return values(waves)

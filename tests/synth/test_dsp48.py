@@ -488,7 +488,7 @@ RUNS = [("icarus", *shape) for shape in SHAPES] + [("verilator", *SHAPES[0]), ("
 class TestCosimulation:
     pytestmark = needs_icarus
 
-    @pytest.mark.sampled(5)
+    @pytest.mark.sampled(12)
     @pytest.mark.parametrize(("simulator", "cells", "rows", "cols", "depth"), RUNS)
     @pytest.mark.parametrize("source", ["layer", "array"])
     def test_with_pauses(

@@ -189,7 +189,7 @@ def test_random_lines_give_what_zlib_says():
     rng = random.Random(18)
     bench = Bench()
     lines, rights = [], []
-    for number in range(150):
+    for number in range(60):
         content = bytes([number, rng.randrange(3)]) + rng.randbytes(rng.randrange(CAPACITY + 1))
         line = bytearray(encode(content))
         if rng.random() < 0.6:
@@ -213,7 +213,7 @@ def test_random_lines_give_what_zlib_says():
         if status is Status.OK
     ]
     assert found == [(held[0], held[1], held[2:-4]) for held in rights]
-    assert 40 < len(found) < 110
+    assert 15 < len(found) < 45
 
 
 def unstuffed(line):

@@ -42,7 +42,7 @@ def test_inputs_that_come_at_any_time():
     run(assembly, net, comes=0.2, goes=0.9)
     given, expected = small.traffic(assembly, net, IMAGES, 4)
     pipeline = shallow(assembly.pipeline)
-    phase = {"given": given, "wanted": {port: len(words) for port, words in expected.items()}, "limit": 3000}
+    phase = {"given": given, "wanted": {port: len(words) for port, words in expected.items()}, "limit": 1500}
     with pytest.raises(bench.StuckError):
         bench.Bench(pipeline).simulate(phase)
 
