@@ -107,7 +107,9 @@ class NetworkDesign(Design):
             except InputError as error:
                 least = f"{asked.throughput:g} images a second at {asked.clock_mhz:g} MHz"
                 raise InputError(f"throughput must be lower than {least}: {error}") from error
-            return within_cells(plan, self._part_dsp, cells=asked.cells) if self._part_dsp else plan
+            if not self._part_dsp:
+                return plan
+            return within_cells(plan, self._part_dsp, cells=asked.cells, pairs=self._pairs)
         dsp = asked.multipliers or self._part_dsp or _DSP
         budget = functools.partial(plan_for_budget, self.network, dsp, cells=asked.cells, pairs=self._pairs)
         within_part, in_budget = functools.partial(self._mhz, sites=_FILL), functools.partial(self._mhz, sites=math.inf)

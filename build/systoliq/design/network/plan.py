@@ -252,13 +252,11 @@ def _smallest(plan: Plan, dsp: int, luts: int, cells: str) -> Plan:
     )
 
 
-def within_cells(plan: Plan, dsp: int, *, cells: str) -> Plan:
-    """Return `plan` with as much of it in lookup tables as leaves at most `dsp` multiplier cells, on iCE40; as it is
-    on other families.
+def within_cells(plan: Plan, dsp: int, *, cells: str, pairs: bool = False) -> Plan:
+    """Return `plan` with as much of it in lookup tables as leaves at most `dsp` multiplier cells, on ECP5 and iCE40; as
+    it is on other families. `pairs` as in `plan_for_budget`.
     """
-    if plan.dsp <= dsp or family(cells) != "ice40":
-        return plan
-    return placed(plan, dsp, UNLIMITED, cells, pairs=False) or plan
+    return plan if plan.dsp <= dsp else placed(plan, dsp, UNLIMITED, cells, pairs=pairs) or plan
 
 
 def placed(plan: Plan, dsp: int, luts: int, cells: str, *, pairs: bool) -> Plan | None:
