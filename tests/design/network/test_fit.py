@@ -18,26 +18,41 @@ from systoliq.synth import open_target
 from ...hw.network import small_networks as small
 
 PART = open_target("ecp5-25k")
+WITHOUT_TABLES = open_target("nexus-40k")  # products have one form there
 
 
 def design(part=PART, **asked):
-    return NetworkDesign(small.residual(), NetworkOptions(cells="ecp5", part=part, **asked))
+    return NetworkDesign(small.residual(), NetworkOptions(cells=part.cells, part=part, **asked))
 
 
-def having(**capacity):
-    return dataclasses.replace(PART, capacity={**PART.capacity, **capacity})
+def having(part=PART, **capacity):
+    return dataclasses.replace(part, capacity={**part.capacity, **capacity})
 
 
 def test_more_multiplier_cells_than_there_are():
-    dsp = design(throughput=1e5).plan.dsp
+    plan = design(WITHOUT_TABLES, throughput=1e5).plan
+    dsp = plan.dsp
     assert dsp > 4
-    design(having(dsp=dsp), throughput=1e5)
+    design(having(WITHOUT_TABLES, dsp=dsp), throughput=1e5)
     with pytest.raises(InputError) as refused:
-        design(having(dsp=dsp - 1), throughput=1e5)
+        design(having(WITHOUT_TABLES, dsp=dsp - 1), throughput=1e5)
     assert str(refused.value) == (
-        f"the plan does not fit {PART.title}: it needs {dsp} multiplier cells where there are {dsp - 1}; ask for a "
-        "throughput below 100000, or take a larger part"
+        f"the plan does not fit {WITHOUT_TABLES.title}: it needs {dsp} multiplier cells{plan.share_of_lanes}, where "
+        f"there are {dsp - 1}; ask for a throughput below 100000, or take a larger part"
     )
+
+
+def test_a_throughput_takes_lookup_tables_where_multiplier_cells_are_too_few():
+    all_in_cells = design(throughput=1e5).plan
+    some_in_tables = design(having(dsp=all_in_cells.dsp - 1), throughput=1e5).plan
+    assert some_in_tables.dsp < all_in_cells.dsp
+    assert "ecp5-lut" in {stage.parallelism.cells for stage in some_in_tables.stages}
+    assert (some_in_tables.image_cycles, some_in_tables.multipliers) == (
+        all_in_cells.image_cycles,
+        all_in_cells.multipliers,
+    )
+    with pytest.raises(InputError, match=r"about \d+ LUT sites where there are 900; ask for a throughput below 100000"):
+        design(having(dsp=all_in_cells.dsp - 1, lut_sites=900), throughput=1e5)
 
 
 def test_estimates_refuse_beyond_their_error(tmp_path):
