@@ -46,7 +46,7 @@ from .scales import network_scale_notes
 
 __all__ = ["NetworkDesign"]
 
-_FILL = 0.75  # of a part's LUT sites: a fuller one is slow, and hard to route
+_FILL = 0.7  # of a part's LUT sites: at 0.75, one of two seeds of nextpnr was not routed within an hour
 _DSP = 156  # default budget of a plan: an LFE5U-85F's multipliers
 
 _STAGE = re.compile(r"pipeline\.(?:[a-z]+_(?:\d_)?)??s(\d+)_")  # as `assemble` and `Pipeline` name what they place
