@@ -15,7 +15,7 @@ import pytest
 from systoliq.sim import verilator
 from systoliq.sim.tools import find, missing_text
 
-from .support import bytecode, cpu_time, elaboration, emissions, prepare, stimuli, yosys
+from .support import bytecode, cpu_time, elaboration, emissions, layers, prepare, stimuli, yosys
 
 if TYPE_CHECKING:
     from click.testing import Result
@@ -103,6 +103,13 @@ def call() -> Iterator[Callable[..., Result]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         gc.collect()
+
+
+@pytest.fixture(scope="module")
+def short_testbenches() -> Iterator[None]:
+    """For all tests of a module, those that write packages again to compare them as well."""
+    with layers.short_testbenches():
+        yield
 
 
 @pytest.fixture

@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from systoliq.api import write_package
-from systoliq.design import DmaEngineDesign, open_source
+from systoliq.api import LayerDesign, LayerOptions, write_package
+from systoliq.design import DmaEngineDesign
 from systoliq.hw.engine import EngineConfig
+
+from ..support.layers import little_layer
+from ..support.testbenches import one_round
 
 ROOT = Path(__file__).resolve().parents[2]
 WRAPPER = ROOT / "examples/active_low_reset.v"
 
-pytestmark = pytest.mark.simulator
+pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("short_testbenches")]
 
 
 def run(folder, *files):
@@ -27,8 +30,10 @@ def run(folder, *files):
 
 
 def test_the_wrapper_passes_the_testbench_of_the_package(tmp_path):
-    """With all its resets: the testbench drives `rst`, and the wrapper takes its inverse."""
-    folder = write_package(open_source("resnet8-fc"), tmp_path / "fc")
+    """With all its resets: the testbench drives `rst`, and the wrapper takes its inverse. A layer of the ports of
+    resnet8-fc, of fewer products.
+    """
+    folder = one_round(write_package(LayerDesign(little_layer(), LayerOptions(), name="resnet8_fc"), tmp_path / "fc"))
     bench = (folder / "resnet8_fc_tb.v").read_text()
     text = bench.replace("  resnet8_fc dut (", "  fc_top dut (").replace(".clk(clk)", ".aclk(clk)")
     text = text.replace(".rst(rst)", ".aresetn(!rst)")

@@ -66,11 +66,14 @@ def test_no_stilted_phrase_in_the_help():
             assert not found(text), f"systoliq {name}: {each.name} --help"
 
 
-def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
+def docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Strings that are statements; expressions, most of a tree, have none of these within."""
+    for node in ast.iter_child_nodes(tree):
         match node:
             case ast.Expr(value=ast.Constant(value=str(text))):
                 yield node.lineno, text
+            case ast.stmt() | ast.excepthandler() | ast.match_case():
+                yield from docstrings(node)
 
 
 def test_no_stilted_phrase_in_a_docstring():

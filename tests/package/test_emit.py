@@ -18,6 +18,7 @@ from systoliq.package.waivers import WAIVERS
 from systoliq.sim.tools import find
 from systoliq.synth.tools import find_yosys
 
+from ..support.layers import short_testbenches
 from ..support.testbenches import one_round
 
 PACKAGES = {
@@ -74,7 +75,9 @@ def test_the_testbench_passes(arguments, call, tmp_path):
 @pytest.mark.parametrize("options", LAYERS.values(), ids=LAYERS)
 def test_the_testbench_of_a_layer_file_passes(options, whole, call, arrays, save, tmp_path):
     """With each of its phases once, or as often as it says."""
-    sidecar = emit(call, tmp_path / "out", save("my layer.npz", **arrays), *options)
+    few = {"b": arrays["b"][:4, 2:4]} | {name: arrays[name][2:4] for name in ("b_scale", "b_zero_point", "bias")}
+    with short_testbenches():
+        sidecar = emit(call, tmp_path / "out", save("my layer.npz", **arrays | few), *options)
     assert sidecar["top"] == ("tiny" if options else "my_layer")
     assert sidecar["parameters"]["row_sums"]  # its zero points are those that cost the most
     out = tmp_path / "out"
@@ -210,12 +213,18 @@ def test_the_same_bytes_in_every_process(source, tmp_path):
 
 
 @pytest.mark.sampled(99)
-@pytest.mark.parametrize("arguments", [["resnet8-fc"], ["resnet8-fc", "--rows=3", "--cols=4", "--depth=8"], ["array"]])
-def test_verilator_has_nothing_to_say_beyond_the_waivers(arguments, call, tmp_path):
+@pytest.mark.parametrize(
+    "arguments", [["layer.npz"], ["resnet8-fc"], ["resnet8-fc", "--rows=3", "--cols=4", "--depth=8"], ["array"]]
+)
+def test_verilator_has_nothing_to_say_beyond_the_waivers(arguments, call, arrays, save, tmp_path):
     tool = find("verilator")
     if not tool.found:
         pytest.skip(tool.hint)
-    name = emit(call, tmp_path, *arguments)["name"]
+    few = {"b": arrays["b"][:4, 2:4]} | {name: arrays[name][2:4] for name in ("b_scale", "b_zero_point", "bias")}
+    source = save("layer.npz", **arrays | few) if arguments == ["layer.npz"] else arguments[0]
+    tmp_path = tmp_path / "out"
+    with short_testbenches():
+        name = emit(call, tmp_path, source, *arguments[1:])["name"]
     command = [str(tool.path), "--lint-only", "-Wall", "--top-module", name, f"{name}.vlt", f"{name}.v"]
     environment = {**os.environ, **tool.environment}
     lint = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)

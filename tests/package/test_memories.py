@@ -13,6 +13,7 @@ from systoliq.design import LayerDesign, LayerOptions
 from systoliq.package import make_package
 from systoliq.sim.tools import find, missing_text, require
 
+from ..support.testbenches import full_rate
 from .big import FILES, K, N, big_design, big_layer
 
 
@@ -47,7 +48,7 @@ def built(simulator: str, folder: Path) -> tuple[list[object], dict[str, str]]:
 @pytest.mark.simulator
 @pytest.mark.parametrize("simulator", ["icarus", pytest.param("verilator", marks=pytest.mark.slow)])
 def test_the_testbench_passes_in_its_folder_and_says_what_is_missing_elsewhere(simulator, folder, tmp_path):
-    command, environment = built(simulator, folder)
+    command, environment = built(simulator, full_rate(folder))
 
     def printed(where: Path) -> str:
         done = subprocess.run(command, cwd=where, env=environment, capture_output=True, text=True, check=False)

@@ -10,11 +10,14 @@ import subprocess
 import pytest
 from click.testing import CliRunner
 
-from systoliq.api import write_package
+from systoliq.api import LayerDesign, LayerOptions, write_package
 from systoliq.cli.main import cli
-from systoliq.design import open_source
 
 from ..cli.refused import assert_refused
+from ..support.layers import little_layer
+from ..support.testbenches import one_round
+
+pytestmark = pytest.mark.usefixtures("short_testbenches")
 
 
 def wrap(folder, *options):
@@ -23,8 +26,9 @@ def wrap(folder, *options):
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
-    """A layer with beats of 24 bits in, and of 8 out."""
-    return write_package(open_source("resnet8-fc", {"depth": 3}), tmp_path_factory.mktemp("wrap") / "fc")
+    """A small layer with beats of 24 bits in, and of 8 out."""
+    design = LayerDesign(little_layer(), LayerOptions(depth=3), name="fc")
+    return write_package(design, tmp_path_factory.mktemp("wrap") / "fc")
 
 
 def widths(text):
@@ -41,20 +45,21 @@ def test_the_wrapper_passes_the_testbench_of_the_package(options, package, tmp_p
     assert made.exit_code == 0, (made.output, made.exception)
     text = (tmp_path / "top.v").read_text()
     assert widths(text) == {"s_axis_a_tdata": 32, "m_axis_y_tdata": 8}
-    bench = (package / "resnet8_fc_tb.v").read_text().replace("  resnet8_fc dut (", "  resnet8_fc_top dut (")
-    assert "resnet8_fc_top dut" in bench
+    copy = one_round(shutil.copytree(package, tmp_path / "fc"))
+    bench = (copy / "fc_tb.v").read_text().replace("  fc dut (", "  fc_top dut (")
+    assert "fc_top dut" in bench
     if "--active-low-reset" in options:
         assert "input aresetn" in text
         assert "input rst" not in text
         bench = bench.replace(".rst(rst)", ".aresetn(!rst)")
     (tmp_path / "tb.v").write_text(bench)
-    files = ["tb.v", "top.v", package / "resnet8_fc.v"]
+    files = ["tb.v", "top.v", package / "fc.v"]
     subprocess.run(["iverilog", "-g2005", "-o", "t", *map(str, files)], cwd=tmp_path, check=True)
     said = subprocess.run(["vvp", "t"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert re.search("^PASS", said, re.MULTILINE)
 
 
-def test_widths_of_every_stream(tmp_path):
+def test_widths_of_every_stream(package, tmp_path):
     """Inputs and outputs of all widths become the least power of two of bytes; padding of outputs is 0."""
     ports = [
         {"name": f"{role}_axis_{letter}_tdata", "direction": direction, "width": width, "meaning": ""}
@@ -63,9 +68,9 @@ def test_widths_of_every_stream(tmp_path):
     ]
     names = ("clk", "rst")
     ports = [{"name": name, "direction": "input", "width": 1, "meaning": ""} for name in names] + ports
-    package = write_package(open_source("resnet8-fc"), tmp_path / "fc")
-    sidecar = json.loads((package / "resnet8_fc.json").read_text())
-    (package / "resnet8_fc.json").write_text(json.dumps(sidecar | {"ports": ports}))
+    package = shutil.copytree(package, tmp_path / "fc")
+    sidecar = json.loads((package / "fc.json").read_text())
+    (package / "fc.json").write_text(json.dumps(sidecar | {"ports": ports}))
     assert wrap(package, "--power-of-two", "--out", tmp_path / "top.v").exit_code == 0
     text = (tmp_path / "top.v").read_text()
     assert list(widths(text).values()) == [8, 16, 32, 64, 64, 128, 2048] * 2
@@ -78,7 +83,7 @@ WRONG = {
     "nothing": ([], "--power-of-two or --active-low-reset must be given"),
     "name": (["--power-of-two", "--name", "a b"], "name must be a Verilog identifier"),
     "keyword": (["--power-of-two", "--name", "module"], "and no keyword, not 'module'"),
-    "own name": (["--power-of-two", "--name", "resnet8_fc"], "and not the block's own, not 'resnet8_fc'"),
+    "own name": (["--power-of-two", "--name", "fc"], "and not the block's own, not 'fc'"),
 }
 
 

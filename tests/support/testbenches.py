@@ -14,7 +14,7 @@ import pytest
 from systoliq.sim.system import SystemSimulation
 from systoliq.sim.tools import find, missing_text
 
-__all__ = ["first_phase", "icarus", "one_round", "put", "verilated", "verilator", "wrapped"]
+__all__ = ["first_phase", "full_rate", "icarus", "one_round", "put", "verilated", "verilator", "wrapped"]
 
 
 def put(folder: Path, files: Mapping[str, bytes], verilog: str | None = None) -> Path:
@@ -54,6 +54,15 @@ def one_round(folder: Path) -> Path:
     """
     (path,) = folder.glob("*_tb.v")
     text, count = re.subn(r"localparam ROUNDS = \d+;", "localparam ROUNDS = 1;", path.read_text())
+    assert count == 1
+    path.write_text(text)
+    return folder
+
+
+def full_rate(folder: Path) -> Path:
+    """The package of a layer in `folder` with a testbench that ends after phase 0, without resets and stalls."""
+    (path,) = one_round(folder).glob("*_tb.v")
+    text, count = re.subn(r"localparam LAST_PHASE = \d+;", "localparam LAST_PHASE = 0;", path.read_text())
     assert count == 1
     path.write_text(text)
     return folder

@@ -17,6 +17,7 @@ from systoliq.package import regenerate
 from ..hw.network import small_networks as small
 from .deletions import changed, changes
 
+pytestmark = pytest.mark.usefixtures("short_testbenches", "at_steps")
 SAMPLE = {"key": 8, "emptied": 4, "member": 2, "file": 2}  # changes of a package that are tried in every run
 
 

@@ -14,6 +14,7 @@ from systoliq.verify import integer_layer, verify_package
 from .forging import Forgery, forged
 from .test_verify import seal
 
+pytestmark = pytest.mark.usefixtures("short_testbenches")
 NAME = "fc"
 
 UNREAD = {
@@ -159,7 +160,7 @@ def packages(tmp_path_factory):
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("what", UNREAD)
-def test_what_another_tool_may_take_otherwise_is_refused(what, packages, tmp_path):
+def test_what_another_tool_may_take_otherwise_is_refused(what, packages, at_steps, tmp_path):
     forgery = UNREAD[what]
     report = verify_package(forged(packages / forgery.package, NAME, forgery, tmp_path))
     assert any(forgery.reason in reason for reason in report.reasons), report.reasons

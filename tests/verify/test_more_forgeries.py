@@ -15,6 +15,7 @@ from systoliq.verify.boundary import without_regeneration
 
 from .test_verify import change, seal
 
+pytestmark = pytest.mark.usefixtures("at_steps")
 COUNTER = "reg [19:0] hidden = 20'h00000; always @(posedge clk) hidden <= hidden + {};\n"
 SKID = r"net_skid_buffer_9\(.*?"
 TOP = r"module net\(.*?  wire taken;\n"

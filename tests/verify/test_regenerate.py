@@ -27,7 +27,7 @@ from ..onnx.network import oracle
 from .forging import Forgery, forged
 from .test_verify import seal
 
-pytestmark = pytest.mark.usefixtures("at_steps")
+pytestmark = pytest.mark.usefixtures("short_testbenches", "at_steps")
 NAME = "fc"
 
 NOT_READ = {  # what the derivation alone accepts

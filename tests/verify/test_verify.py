@@ -31,6 +31,7 @@ from systoliq.verify.expression import UnreadableError
 from systoliq.verify.room import room_for_wide_arrays
 from systoliq.verify.syntax import read_verilog
 
+pytestmark = pytest.mark.usefixtures("short_testbenches")
 AUTO = ["--requantizer", "auto", "--accumulator-bits", "auto"]  # a requantizer that is evaluated four times as fast
 
 VARIANTS = {

@@ -6,6 +6,7 @@ import json
 import logging
 import re
 import subprocess
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from click.testing import CliRunner
 from systoliq.cli.main import cli
 from systoliq.onnx import read_network
 from systoliq.sim.tools import find, missing_text
+from systoliq.testbench.network import stimulus, testbench
 
 from ...onnx.network.networks import Builder, images, quantized
 from ...onnx.network.oracle import seen, session
@@ -120,9 +122,14 @@ def test_simulated_outputs_are_onnxruntimes(model, given, call, tmp_path, icarus
 
 @pytest.fixture(scope="module")
 def package(model, tmp_path_factory):
-    """The emitted package, and the folder for builds."""
+    """The emitted package, with a testbench of fewer cycles."""
     folder = tmp_path_factory.mktemp("package")
-    result = CliRunner().invoke(cli, ["emit", str(model), "--out", str(folder / "out"), "--name", "net"])
+    with (
+        mock.patch.object(stimulus, "_CYCLES", 1_000),
+        mock.patch.multiple(testbench, _RESET_CYCLES=500, _STOP_CYCLES=500, _FILL_CYCLES=4_000),
+    ):
+        options = ["--out", str(folder / "out"), "--name", "net", "--multipliers", "60"]
+        result = CliRunner().invoke(cli, ["emit", str(model), *options])
     assert result.exit_code == 0, result.output
     return folder / "out"
 

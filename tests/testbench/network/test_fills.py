@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from unittest import mock
 
 import pytest
 
@@ -29,13 +30,29 @@ def design():
 
 
 @pytest.fixture(scope="module")
-def quick(design):
+def short(design):
     """Its testbench with fewer images at full rate and fewer resets: what fills buffers is all there."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stimulus, "_CYCLES", 2_000)
         patch.setattr(testbench, "_RESET_CYCLES", 1_000)
         patch.setattr(testbench, "_STOP_CYCLES", 1_000)
         return testbench_of(NetworkDesign(small.residual(), NetworkOptions(multipliers=20), name="network"))
+
+
+@pytest.fixture(scope="module")
+def little():
+    """The Verilog of a network whose images take 108 cycles instead of 720, and its testbench, as short."""
+    net = small.Builder((2, 4, 3))
+    trunk = net.convolution(2, (3, 3), pads=(1, 1, 1, 1))
+    net.convolution(2, (3, 3), pads=(1, 1, 1, 1))
+    net.add(net.last, trunk)
+    net.maximum((2, 2), strides=(2, 1))
+    design = NetworkDesign(net.network(), NetworkOptions(multipliers=20), name="network")
+    with (
+        mock.patch.object(stimulus, "_CYCLES", 1_000),
+        mock.patch.multiple(testbench, _RESET_CYCLES=500, _STOP_CYCLES=500, _FILL_CYCLES=4_000),
+    ):
+        return str(design.verilog), testbench_of(design)
 
 
 def printed(bench, verilog, folder, *options):
@@ -103,17 +120,27 @@ FAULTS = {
 }  # fmt: skip
 
 
-QUICK = (f"{FIFOS[0]}: a place too many", "error stays 0")
+def faulty(verilog, change, module, *how):
+    return room(module, verilog, *how) if change is room else mutate(verilog, module, *how)
 
 
-@pytest.mark.parametrize(
-    "fault", [pytest.param(fault, marks=[] if fault in QUICK else pytest.mark.slow) for fault in FAULTS]
-)
-def test_faults_are_found(fault, design, quick, tmp_path):
-    change, module, *how = FAULTS[fault]
-    verilog = str(design.verilog)
-    changed = room(module, verilog, *how) if change is room else mutate(verilog, module, *how)
-    assert printed(quick, changed, tmp_path).startswith("FAIL")
+LITTLE = {
+    "a place too many": (room, "fifo_32x9", one_more),
+    "overwrites when full": (mutate, "fifo_32x9", r"(assign room_next = ).*;", r"\g<1>1'h1;"),
+    "error stays 0": FAULTS["error stays 0"],
+}
+
+
+@pytest.mark.parametrize("fault", LITTLE)
+def test_faults_of_a_little_network_are_found(fault, little, tmp_path):
+    verilog, bench = little
+    assert printed(bench, faulty(verilog, *LITTLE[fault]), tmp_path).startswith("FAIL")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_are_found(fault, design, short, tmp_path):
+    assert printed(short, faulty(str(design.verilog), *FAULTS[fault]), tmp_path).startswith("FAIL")
 
 
 NEVER_FULL = {
@@ -148,9 +175,9 @@ def test_digits_cnn_fills_its_buffers(tmp_path):
     assert told(testbench_of(design), str(design.verilog), tmp_path) == []
 
 
-def test_a_netlist_needs_no_hierarchy(design, tmp_path):
+def test_a_netlist_needs_no_hierarchy(little, tmp_path):
     """The macro leaves out each name below the top module."""
-    (tmp_path / "tb.v").write_text(testbench_of(design))
+    (tmp_path / "tb.v").write_text(little[1])
     command = ["iverilog", "-g2005", "-E", "-o", "out.v", "tb.v"]
     for options, looks in (([], True), (["-DNETLIST"], False)):
         subprocess.run([*command, *options], cwd=tmp_path, check=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from unittest import mock
 
 import pytest
 
@@ -14,6 +15,7 @@ from systoliq.hw.verilog import emit_verilog
 from systoliq.package import describe
 from systoliq.sim.tools import find, missing_text
 from systoliq.testbench import testbench_of
+from systoliq.testbench.network import stimulus, testbench
 
 from ...hw.network import small_networks as small
 from ...hw.network.faults import FAULTS, PARALLELISM, mutate, shallow
@@ -24,7 +26,7 @@ pytestmark = pytest.mark.skipif(not find("icarus").found, reason=missing_text(fi
 
 @pytest.fixture(scope="module")
 def design(tmp_path_factory):
-    """The network of `FAULTS` with their parallelism, by a plan in a file."""
+    """The network of `FAULTS` with their parallelism, by a plan in a file; its testbench has a third of its cycles."""
     path = tmp_path_factory.mktemp("plan") / "plan.json"
     net = small.residual()
     first = NetworkDesign(net, NetworkOptions(multipliers=20))
@@ -34,13 +36,17 @@ def design(tmp_path_factory):
             chosen = PARALLELISM[stage["node"]]
             stage |= {"cols": chosen.cols, "depth": chosen.depth}
     path.write_text(json.dumps(stages))
-    return NetworkDesign(net, NetworkOptions(plan=path), name="network")
+    with (
+        mock.patch.object(stimulus, "_CYCLES", 4_000),
+        mock.patch.multiple(testbench, _RESET_CYCLES=4_000, _STOP_CYCLES=2_000, _FILL_CYCLES=2_000),
+    ):
+        yield NetworkDesign(net, NetworkOptions(plan=path), name="network")
 
 
-def printed(design, verilog, folder, testbench=None):
+def printed(design, verilog, folder, bench=None):
     """What the design's testbench, or another one, says of `verilog`."""
     (folder / "network.v").write_text(verilog)
-    (folder / "network_tb.v").write_text(testbench or testbench_of(design))
+    (folder / "network_tb.v").write_text(bench or testbench_of(design))
     subprocess.run(["iverilog", "-g2005", "-o", "t", "network.v", "network_tb.v"], cwd=folder, check=True)
     return subprocess.run(["vvp", "t"], cwd=folder, capture_output=True, text=True, check=True, timeout=300).stdout
 
