@@ -185,7 +185,7 @@ _OTHERS = [
     ("emit digits-cnn --out out --plan binary.json", 2, "binary.json"),
     ("emit digits-cnn --out out --plan pipe", 2, "pipe"),
     ("emit digits-cnn --out out --throughput nan", 2, "throughput"),
-    ("emit digits-cnn --out out --throughput -1", 2, "throughput must be positive"),
+    ("emit digits-cnn --out out --throughput -1", 2, "must be a positive number or max"),
     ("emit digits-cnn --out out --multipliers 0", 2, "multipliers must be positive"),
     ("layers no.onnx", 2, "there is no such file"), ("layers pipe.onnx", 2, "must be a regular file"),
     ("layers /dev/zero", 2, "must be a regular file"), ("layers text.onnx", 2, "must be a valid ONNX model"),

@@ -62,33 +62,24 @@ class _AccumulatorBits(click.ParamType[Any]):
             self.fail(f"must be an integer or auto, not {value!r}", param, ctx)
 
 
-class _Throughput(click.ParamType[Any]):
-    """Images a second; infinitely many stand for "max"."""
+class _PositiveNumber(click.ParamType[Any]):
+    """A positive number of `unit`, or the `word` that stands for `limit`, 0 or infinity."""
 
-    name = "N|max"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if value == "max":
-            return math.inf
-        try:
-            return float(value)
-        except ValueError:
-            self.fail(f"must be a number or max, not {value!r}", param, ctx)
-
-
-class _Latency(click.ParamType[Any]):
-    """Microseconds; 0 stands for "min"."""
-
-    name = "US|min"
+    def __init__(self, unit: str, word: str, limit: float) -> None:
+        self.name = f"{unit}|{word}"
+        self._word = word
+        self._limit = limit
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if value == "min":
-            return 0.0
+        if value == self._word:
+            return self._limit
         try:
             found = float(value)
         except ValueError:
-            found = 0.0
-        return found if found > 0 else self.fail(f"must be a positive number or min, not {value!r}", param, ctx)
+            found = math.nan
+        if 0 < found < math.inf:
+            return found
+        self.fail(f"must be a positive number or {self._word}, not {value!r}", param, ctx)
 
 
 class TargetName(click.ParamType[Any]):
@@ -277,12 +268,12 @@ BUS_OPTION = click.option(
 NETWORK_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--throughput",
-        type=_Throughput(),
+        type=_PositiveNumber("N", "max", math.inf),
         help="network: required images per second at 100 MHz (UP5K: 24 MHz), or max for the most that fits the target.",
     ),
     click.option(
         "--latency",
-        type=_Latency(),
+        type=_PositiveNumber("US", "min", 0.0),
         help="network: most microseconds from an image's first beat to its last result, at 100 MHz (UP5K: 24 MHz), or "
         "min for the fewest that are found for the target.",
     ),

@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from ..files import json_bytes, write_file
+from ..files import json_bytes, refuse_file, write_file
 from ..progress import Stages
 from ..signoff import FAILED, Row, sign_off, signoff_html, signoff_json
 from ..signoff.page import verdict
@@ -45,8 +45,7 @@ def signoff(directory: Path, output: Path | None, seconds: int) -> int:
     if output is not None:
         if output.resolve() == directory.resolve():
             raise click.UsageError("--out must be another folder than DIR: a package holds only what emit writes")
-        if output.exists() and not output.is_dir():
-            raise click.UsageError(f"{output}: must be a directory, but {output} is a file")
+        refuse_file(output)
     with Stages().stage(f"sign off {directory}") as detail:
         rows = list(sign_off(directory, seconds=seconds, detail=detail))
     Console(width=140, highlight=False).print(_table(rows))
