@@ -77,9 +77,9 @@ class _PositiveNumber(click.ParamType[Any]):
             found = float(value)
         except ValueError:
             found = math.nan
-        if 0 < found < math.inf:
-            return found
-        self.fail(f"must be a positive number or {self._word}, not {value!r}", param, ctx)
+        if not 0 < found < math.inf:
+            self.fail(f"must be a positive number or {self._word}, not {value!r}", param, ctx)
+        return found
 
 
 class TargetName(click.ParamType[Any]):

@@ -27,10 +27,10 @@ _EDGES = ("rise", "fall")
 class Energy:
     """Energy in pJ of `inferences` in `cycles` that follow each other without a pause, all from the library's tables.
 
-    `clock` is that of the clock's pins, `registers` that of the registers' other pins and what their outputs load, and
-    `logic` that of gates and of input ports. `least` and `most` bound the sum if each output's edge was caused by the
-    input with least or most energy; the figures take inputs by how often they toggle. Wires and the buffers of the
-    clock are not in the netlist before layout. `leakage` is in uW, and in no figure of energy.
+    `clock` is the energy of the clock's pins, `registers` of the registers' other pins and of what their outputs load,
+    and `logic` of gates and input ports. `least` and `most` bound the sum: in them, the input with the least or the
+    most energy causes each edge of an output, while the figures weigh inputs by how often they toggle. Wires and the
+    buffers of the clock are not in the netlist before layout. `leakage` is in uW, and in no figure of energy.
     """
 
     inferences: int
