@@ -21,8 +21,8 @@ PART = open_target("ecp5-25k")
 WITHOUT_TABLES = open_target("nexus-40k")  # products have one form there
 
 
-def design(part=PART, **asked):
-    return NetworkDesign(small.residual(), NetworkOptions(cells=part.cells, part=part, **asked))
+def design(part=PART, *, cells=None, **asked):
+    return NetworkDesign(small.residual(), NetworkOptions(cells=cells or part.cells, part=part, **asked))
 
 
 def having(part=PART, **capacity):
@@ -51,6 +51,8 @@ def test_a_throughput_takes_lookup_tables_where_multiplier_cells_are_too_few():
         all_in_cells.image_cycles,
         all_in_cells.multipliers,
     )
+    in_pairs = design(having(dsp=all_in_cells.dsp - 1), throughput=1e5, cells="auto").plan
+    assert "ecp5-pair" in {stage.parallelism.cells for stage in in_pairs.stages}
     with pytest.raises(InputError, match=r"about \d+ LUT sites where there are 900; ask for a throughput below 100000"):
         design(having(dsp=all_in_cells.dsp - 1, lut_sites=900), throughput=1e5)
 

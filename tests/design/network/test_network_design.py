@@ -68,10 +68,10 @@ def test_forms_of_products_chosen_by_stage(model, given, call, tmp_path, icarus)
     [
         ([], "cells auto needs a target of the families ecp5 or ice40, whose sites are known, not no target"),
         (["--target", "generic"], "whose sites are known, not generic"),
-        (["--target", "ecp5-85k", "--throughput", "100"], "cells must be named where throughput or plan is given"),
+        (["--target", "ecp5-85k", "--plan", "plan.json"], "cells must be named where a plan is given"),
     ],
 )
-def test_auto_cells_need_a_part_and_a_budget(model, call, tmp_path, options, reason):
+def test_auto_cells_need_a_part_and_no_plan(model, call, tmp_path, options, reason):
     result = call("emit", model, "--out", tmp_path / "out", "--cells", "auto", *options)
     assert result.exit_code == 2
     assert reason in result.output

@@ -70,8 +70,8 @@ class NetworkOptions(Options):
 
     def check_plan(self) -> None:
         """Raise InputError for two options that decide the plan, and for a budget of no multipliers."""
-        if self.cells == AUTO and (self.plan is not None or self.throughput not in (None, math.inf)):
-            raise InputError("cells must be named where throughput or plan is given, not auto: that is for a budget")
+        if self.cells == AUTO and self.plan is not None:
+            raise InputError("cells must be named where a plan is given, which has them, not auto")
         given = [name for name in ONLY_NETWORK if getattr(self, name) is not None]
         if len(given) > 1 and not set(given) <= set(BUDGET):
             raise InputError(
