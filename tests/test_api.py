@@ -222,7 +222,10 @@ def test_design_is_abstract():
 
 def test_a_package_is_written_and_verified_by_text(tmp_path):
     """And by paths; reports are true where they have passed."""
-    design = api.LayerDesign(LAYER, name="fc")
+    zero, b = np.int8(0), np.arange(-6, 6, dtype=np.int8).reshape(4, 3)
+    scales = {"a_scale": np.float32(0.1), "b_scale": np.float32(0.02), "y_scale": np.float32(0.05)}
+    layer = api.MatMulLayer(b=b, a_zero_point=zero, b_zero_point=zero, y_zero_point=zero, **scales)
+    design = api.LayerDesign(layer, name="fc")
     written = api.write_package(design, str(tmp_path / "fc"))
     assert written == tmp_path / "fc"
     report = api.verify_package(str(written))

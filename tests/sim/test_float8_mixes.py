@@ -70,7 +70,7 @@ def golden(layer, a):
     return y.view(np.uint8) if layer.y_format in FLOAT8 else y
 
 
-def check(dense, rng, m=40, *, odd=0.03, expected=by_definition, simulator, **run):
+def check(dense, rng, m=24, *, odd=0.03, expected=by_definition, simulator, **run):
     a = draw(dense.layer.a_format, (m, dense.layer.k), rng, odd)
     result = cosimulate(dense, Run(a=a, **run), simulator=simulator)
     result.check()

@@ -2,7 +2,8 @@
 
 A kept block is found by its name and its `configuration`, as in an `Emission`. While pytest's `MonkeyPatch` has an
 attribute or an item replaced, blocks are kept apart, until it replaces another one or puts them back: then the blocks
-of the code as it is are there again. Variables of the environment and the working directory change no block.
+of the code as it is are there again. Variables of the environment, the working directory and packages that hardware
+does not import (`ABOVE`) change no block.
 
 Amaranth looks for combinational loops in each block that it converts, which takes a fifth of an emission. Tests of the
 hardware and of the record of emitted hardware look for them (see `look_for_loops`), and the others leave that out.
@@ -15,6 +16,7 @@ import functools
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -28,6 +30,7 @@ from systoliq.hw.hierarchy import Emission, Written, configuration, mark_used
 __all__ = ["begin", "forget", "keep", "look_for_loops"]
 
 SIZE = 100_000_000  # characters of RTLIL in all
+ABOVE = ("systoliq.sim", "systoliq.inference", "onnxruntime")  # hardware may not import them: see test_structure.py
 
 
 @dataclasses.dataclass(eq=False)
@@ -134,8 +137,14 @@ def forgetting(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def replaced(patch: pytest.MonkeyPatch) -> int:
-    """How many attributes and items ``patch`` will put back; variables of the environment do not count."""
-    return len(patch._setattr) + sum(each is not os.environ for each, _, _ in patch._setitem)
+    """How many attributes and items ``patch`` will put back; those of `ABOVE` and of the environment do not count."""
+    attributes = sum(not module_of(target).startswith(ABOVE) for target, _, _ in patch._setattr)
+    return attributes + sum(each is not os.environ for each, _, _ in patch._setitem)
+
+
+def module_of(target: object) -> str:
+    """The name of a module, or of that in which a class or a function is."""
+    return str(getattr(target, "__name__" if isinstance(target, ModuleType) else "__module__", ""))
 
 
 def look_for_loops(matter: bool) -> None:
