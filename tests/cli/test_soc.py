@@ -34,6 +34,9 @@ REFUSED = {
 }
 
 
+LEAST = ["--rows", 1, "--cols", 2]  # an engine that is emitted in half the time
+
+
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused(call, tmp_path, case):
     options, text = REFUSED[case]
@@ -50,7 +53,7 @@ def test_without_a_compiler(call, tmp_path, monkeypatch):
     """Everything but the compiled program, and a line that says so; nothing at all where it was to run."""
     monkeypatch.setitem(sys.modules, "ziglang", None)
     out = tmp_path / "out"
-    done = call("soc", "--out", out)
+    done = call("soc", "--out", out, *LEAST)
     assert done.exit_code == 0, done.output
     said = "note: ziglang is not installed, so the firmware is not compiled: pip install 'systoliq[soc]'"
     assert done.stderr.splitlines() == [said]
@@ -58,7 +61,7 @@ def test_without_a_compiler(call, tmp_path, monkeypatch):
     assert "not compiled: `make firmware`" in (out / "README.md").read_text()
     files = json.loads((out / "soc.json").read_text())["files"]
     assert set(files) | {"soc.json"} == {path.name for path in out.iterdir()}
-    refused = call("soc", "--out", tmp_path / "other", "--simulate")
+    refused = call("soc", "--out", tmp_path / "other", "--simulate", *LEAST)
     assert refused.exit_code == 1
     assert "ziglang is not installed; it is needed for compiling firmware" in refused.stderr
     assert not (tmp_path / "other").exists()
@@ -67,7 +70,7 @@ def test_without_a_compiler(call, tmp_path, monkeypatch):
 def test_without_the_processor(call, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pythondata_cpu_picorv32", None)
     monkeypatch.setitem(sys.modules, "ziglang", None)
-    done = call("soc", "--out", tmp_path / "out")
+    done = call("soc", "--out", tmp_path / "out", *LEAST)
     assert done.exit_code == 1
     (line,) = done.stderr.splitlines()
     assert line.startswith("error: pythondata-cpu-picorv32 is not installed; it is needed for the processor")
@@ -81,7 +84,7 @@ needs_compiler = pytest.mark.skipif(
 
 @needs_compiler
 def test_more_images_than_memory(call, tmp_path):
-    done = call("soc", "--out", tmp_path / "out", "--images", 450, "--ram-kib", 32)
+    done = call("soc", "--out", tmp_path / "out", "--images", 450, "--ram-kib", 32, *LEAST)
     assert_refused(done, "ram_kib must be larger than 32 for this firmware: it needs")
     assert not (tmp_path / "out").exists()
 
