@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -30,6 +32,11 @@ NEEDED = {
     "train_digits_cnn": (),
     "train_digits_vit": (),
 }  # the others: Icarus
+IN_PROCESS = (
+    "layer_from_arrays",
+    "layer_from_onnx",
+    "engine",
+)  # what needs no process of its own, where everything is imported already
 LONG = ("train_digits_vit",)
 SECONDS = 300  # the longest takes a minute on an idle machine, with an empty cache
 
@@ -43,14 +50,22 @@ def test_all_examples_are_here():
     "name",
     [pytest.param(name, marks=[pytest.mark.simulator, *([pytest.mark.slow] if name in LONG else [])]) for name in SAID],
 )
-def test_example(name, tmp_path):
+def test_example(name, tmp_path, monkeypatch, capfd):
     for tool in NEEDED.get(name, ("icarus", "libpython")):
         if not (found := find(tool)).found:
             pytest.skip(missing_text(found))
-    done = subprocess.run(
-        [sys.executable, "-W", "error::DeprecationWarning:__main__", str(EXAMPLES / f"{name}.py")],
-        cwd=tmp_path, env=dict(os.environ), capture_output=True, text=True, check=False, timeout=SECONDS,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert SAID[name] in done.stdout
+    path = str(EXAMPLES / f"{name}.py")
+    if name in IN_PROCESS:
+        monkeypatch.chdir(tmp_path)
+        with mock.patch.object(sys, "argv", [path]):
+            runpy.run_path(path, run_name="__main__")
+        said = capfd.readouterr().out
+    else:
+        done = subprocess.run(
+            [sys.executable, "-W", "error::DeprecationWarning:__main__", path],
+            cwd=tmp_path, env=dict(os.environ), capture_output=True, text=True, check=False, timeout=SECONDS,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        said = done.stdout
+    assert SAID[name] in said
     assert f"examples/{name}.py" in (EXAMPLES / f"{name}.py").read_text(), "says how to run it"
