@@ -519,7 +519,7 @@ class TestCosimulation:
 def test_emitted_cells_bring_their_model(small: tuple[Path, Path], tmp_path: Path, cells: str, whole: bool) -> None:
     """The testbench passes with it, with each of its phases once or as often as it says."""
     out = tmp_path / "out"
-    result = call("emit", small[0], "--out", out, "--cells", cells, "--depth", 2, "--name", "fc")
+    result = call("emit", small[0], "--out", out, "--cells", cells, "--cols", 2, "--depth", 2, "--name", "fc")
     assert result.exit_code == 0, (result.output, result.exception)
     verified = call("verify", out)
     assert verified.exit_code == 0, verified.output
