@@ -28,11 +28,11 @@ def test_all_answers_come_in_order():
 @pytest.mark.parametrize("way", ["harm", "harm_answer"])
 def test_faults_are_repeated_and_no_wrong_answer_is_taken(way):
     rng = random.Random(way)
-    requests = [rng.randbytes(9) for _ in range(600)]
-    board = FakeBoard(doubled, **{way: lambda line: corrupted(line, rng) if rng.random() < 0.3 else line})
+    requests = [rng.randbytes(9) for _ in range(200)]
+    board = FakeBoard(doubled, **{way: lambda line: corrupted(line, rng) if rng.random() < 0.2 else line})
     client = Client(board, seconds=0.01)
     assert client.run(requests, 18) == [doubled(each) for each in requests]
-    assert client.errors.total() > 50
+    assert client.errors.total() > 20
 
 
 def test_an_answer_to_an_older_request_is_not_taken():
