@@ -115,10 +115,10 @@ UNRESET = (
 
 # Faults of control: module, pattern, replacement.
 CONTROL = {
+    "busy cycles": ("counters", r"cycles \+ ", "cycles - "),
     "stalls of Y": ("counters", r"(output_stalls?_?\w*) <= \w+", r"\1 <= 1'h0"),
     "tlast of A, early or late": ("a_loader", r"assign (early|late) = .*;", r"assign \1 = 1'h0;"),
     "tlast of B, early or late": ("b_loader", r"assign (early|late) = .*;", r"assign \1 = 1'h0;"),
-    "busy cycles": ("counters", r"cycles \+ ", "cycles - "),
 }
 
 
