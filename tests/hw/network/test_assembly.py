@@ -33,15 +33,24 @@ def run(net, parallelism, *, images=3, seed=0, **more):
 @pytest.mark.sampled(99)
 @pytest.mark.parametrize("name", small.NETWORKS)
 def test_networks(name):
+    """Of images that stall, after two resets in the middle of others."""
     net = small.NETWORKS[name](seed=1)
-    run(net, small.drawn_parallelism(net, 1), images=2, comes=0.8, goes=0.7)
+    assembly = small.assembled(net, small.drawn_parallelism(net, 1))
+    rng, phases = random.Random(1), []
+    for seed in range(3):
+        given, expected = small.traffic(assembly, net, 2, seed)
+        wanted = {port: len(words) for port, words in expected.items()}
+        phases.append({"given": given, "wanted": wanted, "comes": 0.8, "goes": 0.7, "limit": 60_000})
+        if seed < 2:
+            phases[-1]["cycles"] = rng.randint(1, 3 * assembly.image_cycles)
+    assert bench.Bench(assembly.pipeline).simulate(*phases) == expected
 
 
 @pytest.mark.sampled(99)
 @pytest.mark.parametrize("name", small.NETWORKS)
 def test_images_leave_at_the_rate_of_the_slowest_stage(name):
-    net = small.NETWORKS[name](seed=2)
-    assembly, gaps = run(net, small.drawn_parallelism(net, 2), images=4)
+    net = small.NETWORKS[name](seed=4)
+    assembly, gaps = run(net, small.drawn_parallelism(net, 4), images=6)
     assert gaps[-2:] == [assembly.image_cycles] * 2 or not assembly.exact
     assert assembly.exact == (len(net.inputs) == 1)
 
@@ -140,16 +149,3 @@ def test_lanes_divide_the_channels(cols):
     net.table()
     with pytest.raises(ValueError, match=f"'table0': lanes must divide the 2 channels, not {cols}"):
         small.assembled(net.network(), {"table0": Parallelism(cols=cols)})
-
-
-def test_reset_in_the_middle():
-    net = small.residual(seed=3)
-    assembly = small.assembled(net, small.drawn_parallelism(net, 3))
-    rng = random.Random(1)
-    phases = []
-    for seed in range(2):
-        given, expected = small.traffic(assembly, net, 2, seed)
-        phases.append({"given": given, "wanted": {"o": len(expected["o"])}, "comes": 0.9, "goes": 0.8})
-        if seed < 1:
-            phases[-1]["cycles"] = rng.randint(1, 3 * assembly.image_cycles)
-    assert bench.Bench(assembly.pipeline).simulate(*phases) == expected
