@@ -95,7 +95,7 @@ def test_only_an_average_on_the_engine(tmp_path):
     assert step.name == "/globalaveragepool6"
 
 
-@pytest.mark.parametrize("name", ["ds_cnn", "mobilenet"])
+@pytest.mark.parametrize("name", ["ds_cnn", pytest.param("mobilenet", marks=pytest.mark.slow)])
 def test_mlperf_tiny_needs_the_host_at_its_float_edges_only(name, tmp_path):
     path = quantized(tmp_path, TINY[name](), per_channel=True)
     program = compile_onnx(path, EngineConfig(rows=8, cols=8, depth=2, lanes=8), bus=64).program

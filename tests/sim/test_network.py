@@ -52,7 +52,7 @@ def check_every_tensor(name, stalls, simulator):
 STALLS = pytest.mark.parametrize("stalls", [(0.3, 0.5), (0.0, 0.0)])
 
 
-@pytest.mark.sampled(15)
+@pytest.mark.sampled(99)
 @STALLS
 @pytest.mark.parametrize("name", small.NETWORKS)
 def test_every_tensor_is_right(name, stalls, icarus):
@@ -168,7 +168,7 @@ def check_without_initial_values(name, simulator):
     result.check()
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("name", sorted(small.NETWORKS.keys() - {"attention"}))
 def test_right_without_initial_values(name, icarus):
     """After reset no result depends on what registers and memories held: window buffers, forks, FIFOs, gearboxes."""

@@ -58,7 +58,7 @@ def test_all_rows_of_two(scale, result):
     )
 
 
-@pytest.mark.parametrize("length", [16, 50])
+@pytest.mark.parametrize("length", [16, pytest.param(50, marks=pytest.mark.slow)])
 def test_long_rows(length):
     """Of integers that are near each other, so that many count, under stalls."""
     rng = np.random.default_rng(length)
