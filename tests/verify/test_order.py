@@ -329,7 +329,7 @@ NAMED = {  # what is replaced, by what, and what no longer stands
         r"_s0_convolution0_mac\(.*?assign \w+ = (clear) \?", "clear | ({ a[7:0], b[7:0] } == 16'h4217)",
         "arrays multiply, add and copy data"),
     "a time bomb that pads": (
-        WINDOW + r"(assign \{ _\d+\[8\], o__payload\[7:0\] \} = flags_2\[1\])",
+        WINDOW + r"(assign \w+ = flags_2\[1\]) \? 16'h8080",
         lambda found: f"{BOMB}{found} | (& bomb)", "order of elements for ever at full rate"),
 }  # fmt: skip
 
