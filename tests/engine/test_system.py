@@ -11,6 +11,7 @@ from configurations import golden, random_jobs
 from dma_lists import SMALL
 from job_table import run_lists, system_config
 
+from systoliq.golden.operators import QLinearInputs
 from systoliq.hw.engine import ERRORS, EngineConfig
 from systoliq.hw.engine.host import Job, plan_matmul_integer, plan_qlinear_matmul
 from systoliq.sim.tools import find, missing_text
@@ -60,8 +61,12 @@ def test_the_official_tests_of_onnx(stalls):
     """All nine, each a list: processor, bus and engine give what ONNX says."""
     config, cases = system_config(ENGINE, 4), list(official())
     assert sorted(name for name, *_ in cases) == sorted(OFFICIAL)
-    planners = {"MatMulInteger": plan_matmul_integer, "QLinearMatMul": plan_qlinear_matmul}
-    plans = [planners[operator](ENGINE, *inputs) for _, operator, inputs, _ in cases]
+    plans = [
+        plan_matmul_integer(ENGINE, *inputs)
+        if operator == "MatMulInteger"
+        else plan_qlinear_matmul(ENGINE, QLinearInputs(*inputs))
+        for _, operator, inputs, _ in cases
+    ]
     outcomes = run_lists(config, [list(plan.jobs) for plan in plans], again=True, stalls=stalls, seed=1)
     for (name, _, _, expected), plan, outcome in zip(cases, plans, outcomes, strict=True):
         assert outcome.error == 0, name
