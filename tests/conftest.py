@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from systoliq.sim import verilator
-from systoliq.sim.tools import find, missing_text
+from systoliq.sim.tools import SIMULATOR_TOOLS, find, missing_text
 
 from .support import bytecode, cpu_time, elaboration, emissions, layers, prepare, stimuli, yosys
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 LOOPS_MATTER = {"hw", "emitted", "prove", "test_emissions.py"}  # tests whose hardware is looked at for loops
-NEEDED = {"verilator": ("verilator", "c++", "libpython"), "icarus": ("icarus", "libpython")}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -79,10 +78,10 @@ def shared() -> Path:
     return path
 
 
-@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.simulator) for name in NEEDED])
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.simulator) for name in SIMULATOR_TOOLS])
 def simulator(request: pytest.FixtureRequest) -> str:
     """Each simulator in turn; `make test` refuses to start where one is missing, so a skip is a choice."""
-    for name in NEEDED[request.param]:
+    for name in SIMULATOR_TOOLS[request.param]:
         if not (tool := find(name)).found:
             pytest.skip(missing_text(tool))
     return request.param

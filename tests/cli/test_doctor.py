@@ -6,19 +6,39 @@ import importlib.metadata
 import importlib.util
 import os
 import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from systoliq.sim.tools import Tool
 
-def test_the_doctor_names_missing_tools(call, monkeypatch):
-    from systoliq.sim.tools import Tool
 
-    tools = (Tool(name="icarus", purpose="the second simulator", hint="apt-get install iverilog"),)
-    monkeypatch.setattr("systoliq.cli.doctor.all_tools", lambda: tools)
+@pytest.mark.parametrize(
+    ("missing", "status", "text"),
+    [
+        ({"icarus", "yosys"}, 0, "Simulations can run under Verilator"),
+        ({"c++"}, 0, "Simulations can run under Icarus"),
+        (set(), 0, "Simulations can run under Verilator and Icarus"),
+        ({"verilator", "icarus"}, 1, "No simulation can run: no simulator has all the tools that it needs"),
+        ({"libpython"}, 1, "No simulation can run: no simulator has all the tools that it needs"),
+    ],
+)
+def test_the_doctor_names_missing_tools(missing, status, text, call, monkeypatch):
+    def look(name):
+        found = None if name in missing else Path(name)
+        return Tool(name=name, purpose="this and that", hint=f"apt-get install {name}", path=found, version="1")
+
+    names = ("verilator", "c++", "libpython", "icarus")
+    monkeypatch.setattr("systoliq.cli.doctor.all_tools", lambda: tuple(map(look, names)))
+    monkeypatch.setattr("systoliq.cli.doctor.synthesis_tools", lambda: (look("yosys"),))
+    monkeypatch.setattr("systoliq.cli.doctor.find", look)
     result = call("doctor")
-    assert result.exit_code == 1
-    assert re.search(r"^icarus +missing: apt-get install iverilog", result.stdout, re.MULTILINE)
+    assert result.exit_code == status
+    assert result.stdout.splitlines()[-1] == text
+    for name in (*names, "yosys"):
+        line = rf"^{re.escape(name)} +missing: apt-get install {re.escape(name)}"
+        assert bool(re.search(line, result.stdout, re.MULTILINE)) == (name in missing)
 
 
 def test_the_doctor_looks_where_the_commands_look(call, monkeypatch):

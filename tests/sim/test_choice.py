@@ -11,7 +11,7 @@ from systoliq.sim.choice import chosen, chosen_for_engine
 from systoliq.sim.tools import Tool
 
 SHORT, LONG = 1_000, 1_000_000
-ALL = {"verilator", "c++", "icarus"}
+ALL = {"verilator", "c++", "icarus", "libpython"}
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from systoliq.sim.tools import all_tools
+from systoliq.sim.tools import SIMULATOR_TOOLS, all_tools, find
 
 from ..prove.tools import proof_tools
 from ..synth.tools import synthesis_tools
@@ -20,7 +20,7 @@ __all__ = ["doctor"]
 def doctor() -> int:
     """List the external tools, with their versions and how to install missing ones.
 
-    Exits with 1 if a tool is missing.
+    Exits with 1 if no simulation can run: that takes Verilator with a C++ compiler, or Icarus, and Python's library.
     """
     tools, console = (*all_tools(), *synthesis_tools(), *proof_tools()), Console(highlight=False)
     width = max(len(tool.name) for tool in tools)
@@ -32,4 +32,9 @@ def doctor() -> int:
             console.print(
                 f"{name}  [yellow]missing[/yellow]: {escape(tool.hint)}  [dim]for {tool.purpose}[/dim]", soft_wrap=True
             )
-    return 0 if all(tool.found for tool in tools) else 1
+    ready = [name for name, needed in SIMULATOR_TOOLS.items() if all(find(each).found for each in needed)]
+    if not ready:
+        console.print("[yellow]No simulation can run[/yellow]: no simulator has all the tools that it needs")
+        return 1
+    console.print(f"Simulations can run under {' and '.join(name.title() for name in ready)}")
+    return 0

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from systoliq.failed import FailedError
 
-__all__ = ["Tool", "ToolError", "all_tools", "find", "missing_text", "require"]
+__all__ = ["SIMULATOR_TOOLS", "Tool", "ToolError", "all_tools", "find", "missing_text", "require"]
 
 MINIMUM_VERILATOR = (5, 36)  # cocotb 2 refuses older ones
 
@@ -171,6 +171,13 @@ _TOOLS: dict[str, tuple[Callable[[Tool], Tool], str, str]] = {
     "make": (_program("make"), "`make test` and `make demo`", "apt-get install make"),
     "perl": (_perl, "the `verilator` command (a Perl script around verilator_bin)", "apt-get install perl"),
 }
+
+
+SIMULATOR_TOOLS: Mapping[str, tuple[str, ...]] = {
+    "verilator": ("verilator", "c++", "libpython"),
+    "icarus": ("icarus", "libpython"),
+}
+"""Tools that a simulation needs, by simulator."""
 
 
 def find(name: str) -> Tool:
