@@ -82,7 +82,7 @@ REFUSED = {
 NAMED = {
     "a Trojan on one sum": (
         [(r"_s0_convolution0_requantizer\(.*?a <= (acc);", "acc == 21'h000123 ? 21'h000000 : acc")],
-        "the requantizer between the steps, in the other columns", "it has the form that systoliq prove proves"),
+        "the requantizer between the steps", "it has the form that systoliq prove proves"),
     "a beat that is lost after many cycles": (
         [(rf"{SKID}()  assign i__ready", COUNTER.format("20'h00001")),
          (rf"{SKID}assign _14 = rst \? 1'h0 : (_4);", "_4 & ~(hidden == 20'h51234)")],
