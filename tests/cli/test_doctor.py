@@ -32,7 +32,7 @@ def test_the_doctor_names_missing_tools(missing, status, text, call, monkeypatch
     names = ("verilator", "c++", "libpython", "icarus")
     monkeypatch.setattr("systoliq.cli.doctor.all_tools", lambda: tuple(map(look, names)))
     monkeypatch.setattr("systoliq.cli.doctor.synthesis_tools", lambda: (look("yosys"),))
-    monkeypatch.setattr("systoliq.cli.doctor.find", look)
+    monkeypatch.setattr("systoliq.sim.tools.find", look)
     result = call("doctor")
     assert result.exit_code == status
     assert result.stdout.splitlines()[-1] == text

@@ -54,6 +54,12 @@ def run_testbench(directory: Path, folder: Path) -> str:
     return subprocess.run(["vvp", "t"], cwd=folder, capture_output=True, text=True, check=True, timeout=600).stdout
 
 
+def little(arrays):
+    """Four rows and two columns of a layer."""
+    columns = {name: arrays[name][2:4] for name in ("b_scale", "b_zero_point", "bias")}
+    return arrays | columns | {"b": arrays["b"][:4, 2:4]}
+
+
 def emit(call, out: Path, *arguments: object) -> dict:
     result = call("emit", *arguments, "--out", out)
     assert result.exit_code == 0, result.output
@@ -75,9 +81,8 @@ def test_the_testbench_passes(arguments, call, tmp_path):
 @pytest.mark.parametrize("options", LAYERS.values(), ids=LAYERS)
 def test_the_testbench_of_a_layer_file_passes(options, whole, call, arrays, save, tmp_path):
     """With each of its phases once, or as often as it says."""
-    few = {"b": arrays["b"][:4, 2:4]} | {name: arrays[name][2:4] for name in ("b_scale", "b_zero_point", "bias")}
     with short_testbenches():
-        sidecar = emit(call, tmp_path / "out", save("my layer.npz", **arrays | few), *options)
+        sidecar = emit(call, tmp_path / "out", save("my layer.npz", **little(arrays)), *options)
     assert sidecar["top"] == ("tiny" if options else "my_layer")
     assert sidecar["parameters"]["row_sums"]  # its zero points are those that cost the most
     out = tmp_path / "out"
@@ -220,8 +225,7 @@ def test_verilator_has_nothing_to_say_beyond_the_waivers(arguments, call, arrays
     tool = find("verilator")
     if not tool.found:
         pytest.skip(tool.hint)
-    few = {"b": arrays["b"][:4, 2:4]} | {name: arrays[name][2:4] for name in ("b_scale", "b_zero_point", "bias")}
-    source = save("layer.npz", **arrays | few) if arguments == ["layer.npz"] else arguments[0]
+    source = save("layer.npz", **little(arrays)) if arguments == ["layer.npz"] else arguments[0]
     tmp_path = tmp_path / "out"
     with short_testbenches():
         name = emit(call, tmp_path, source, *arguments[1:])["name"]

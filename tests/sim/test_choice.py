@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from systoliq.sim import choice
 from systoliq.sim.choice import chosen, chosen_for_engine
 from systoliq.sim.tools import Tool
 
@@ -22,7 +21,7 @@ def installed(monkeypatch):
         def find(name):
             return Tool(name=name, purpose="", hint="", path=Path("/x") if name in names else None)
 
-        monkeypatch.setattr(choice, "find", find)
+        monkeypatch.setattr("systoliq.sim.tools.find", find)
 
     return only
 

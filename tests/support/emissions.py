@@ -138,7 +138,7 @@ def forgetting(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def replaced(patch: pytest.MonkeyPatch) -> int:
-    """How many attributes and items ``patch`` will put back; those of `ABOVE` and of the environment do not count."""
+    """Number of attributes and items that ``patch`` will put back, without those of `ABOVE` and of the environment."""
     attributes = sum(not module_of(target).startswith(ABOVE) for target, _, _ in patch._setattr)
     return attributes + sum(each is not os.environ for each, _, _ in patch._setitem)
 

@@ -86,7 +86,7 @@ def compile(  # noqa: A001 - the command's name
     config, bus = integer_engine(engine, hardware)
     stages = Stages()
     opened = Model.open(model)
-    tell_notes([*opened.scale_notes(), *opened.bias_notes()])
+    tell_notes(opened.notes())
     with stages.stage(f"compile {model.name}"):
         compiled = compile_onnx(
             opened, config, bus=bus or BUS_BITS, shapes=dict(shapes), only=only or None, base=base, memory=memory

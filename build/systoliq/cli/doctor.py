@@ -6,7 +6,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from systoliq.sim.tools import SIMULATOR_TOOLS, all_tools, find
+from systoliq.sim.tools import all_tools, installed_simulators
 
 from ..prove.tools import proof_tools
 from ..synth.tools import synthesis_tools
@@ -32,7 +32,7 @@ def doctor() -> int:
             console.print(
                 f"{name}  [yellow]missing[/yellow]: {escape(tool.hint)}  [dim]for {tool.purpose}[/dim]", soft_wrap=True
             )
-    ready = [name for name, needed in SIMULATOR_TOOLS.items() if all(find(each).found for each in needed)]
+    ready = installed_simulators()
     if not ready:
         console.print("[yellow]No simulation can run[/yellow]: no simulator has all the tools that it needs")
         return 1

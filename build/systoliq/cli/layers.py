@@ -58,7 +58,7 @@ def layers(model: Path) -> None:
     products, reading = opened.products, opened.reading
     with Stages().stage("plan the hardware"):
         hardware = () if reading.network is None else reasons_against(reading.network)
-    tell_notes([*opened.scale_notes(), *opened.bias_notes()])
+    tell_notes(opened.notes())
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _width(products, reading))
     if products and reading.unquantized is None:  # else that is the one reason
         _print_products(console, model, products)

@@ -90,7 +90,7 @@ def run(
     config, bus = integer_engine(engine, hardware)
     feed = read_arrays(input_)
     opened = Model.open(model)
-    tell_notes([*opened.scale_notes(), *opened.bias_notes()])
+    tell_notes(opened.notes())
     with stages.stage(f"run {model.name}") as detail:
         session = EngineSession(
             opened, config, only=only or None,

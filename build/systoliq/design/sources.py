@@ -108,8 +108,9 @@ def open_source(
     options.check_budget(source)
     host, notes = None, []
     if is_model(source):
-        layer, origin, host = model_layer(source)
-        notes = _bias_notes(source) if use_bias else []
+        model, node = _model(source)
+        layer, origin, host = model.layer(node)
+        notes = model.bias_notes(node) if use_bias else []
     else:
         layer, origin = open_layer(source, weights)
     layer = layer if use_bias else layer.replace(bias=None)
@@ -203,21 +204,22 @@ def open_layer(source: str, weights: Path | None) -> tuple[MatMulLayer, str]:
 
 def model_layer(source: str) -> tuple[MatMulLayer, str, HostPart | None]:
     """The layer that FILE.onnx#NODE names (FILE.onnx is enough if there is one): see `Model.layer`."""
-    path, node = split_source(source)
-    return Model.open(path).layer(node)
+    model, node = _model(source)
+    return model.layer(node)
 
 
-def _bias_notes(source: str) -> list[str]:
+def _model(source: str) -> tuple[Model, str | None]:
+    """The model that FILE.onnx#NODE is in, and NODE if it is named."""
     path, node = split_source(source)
-    return Model.open(path).bias_notes(node)
+    return Model.open(path), node
 
 
 def following_layers(source: str) -> list[str]:
     """Names of the layers of a model that the outputs of the layer `source` go into; none if it is no model's."""
     if not is_model(source):
         return []
-    path, node = split_source(source)
-    return Model.open(path).following(node)
+    model, node = _model(source)
+    return model.following(node)
 
 
 def _meant(source: str) -> str:

@@ -123,6 +123,10 @@ class Model:
         """
         return bias_notes_of(self.graph, node)
 
+    def notes(self) -> list[str]:
+        """All notes for the user."""
+        return [*self.scale_notes(), *self.bias_notes()]
+
     def following(self, node: str | None) -> list[str]:
         """Names of the layers that the outputs of the layer `node`, or of the only one, go into, at any depth."""
         return following_layers(self.graph, self._product(None).name if node is None else node)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from .simulation import SimulatorName
-from .tools import SIMULATOR_TOOLS, find
+from .tools import installed_simulators
 
 __all__ = ["SimulatorChoice", "chosen", "chosen_for_engine"]
 
@@ -29,10 +29,10 @@ def chosen(simulator: SimulatorChoice, cycles: int, waves: Path | None = None) -
         return simulator
     if waves is not None and waves.suffix == ".fst":
         return "icarus"
-    found = {name: all(find(tool).found for tool in tools) for name, tools in SIMULATOR_TOOLS.items()}
-    if found["verilator"] == found["icarus"]:
-        return "icarus" if cycles <= _CYCLES else "verilator"
-    return "icarus" if found["icarus"] else "verilator"
+    found = installed_simulators()
+    if len(found) == 1:
+        return "icarus" if found == ["icarus"] else "verilator"
+    return "icarus" if cycles <= _CYCLES else "verilator"
 
 
 def chosen_for_engine(simulator: SimulatorChoice) -> SimulatorName:

@@ -20,7 +20,16 @@ from pathlib import Path
 
 from systoliq.failed import FailedError
 
-__all__ = ["SIMULATOR_TOOLS", "Tool", "ToolError", "all_tools", "find", "missing_text", "require"]
+__all__ = [
+    "SIMULATOR_TOOLS",
+    "Tool",
+    "ToolError",
+    "all_tools",
+    "find",
+    "installed_simulators",
+    "missing_text",
+    "require",
+]
 
 MINIMUM_VERILATOR = (5, 36)  # cocotb 2 refuses older ones
 
@@ -197,6 +206,11 @@ def find(name: str) -> Tool:
 def _find(name: str, search_path: str, compiler: str) -> Tool:  # the answer depends on these
     look, purpose, hint = _TOOLS[name]
     return look(Tool(name=name, purpose=purpose, hint=hint))
+
+
+def installed_simulators() -> list[str]:
+    """Return the simulators of which all tools were found."""
+    return [name for name, tools in SIMULATOR_TOOLS.items() if all(find(tool).found for tool in tools)]
 
 
 def all_tools() -> tuple[Tool, ...]:

@@ -61,30 +61,28 @@ def joined(
 
 
 def _groups_of_a_job(image: Image, width: int, groups: int, config: EngineConfig, bus_bytes: int) -> int:
-    """How many groups of `width` columns a job has: as many as fill the array's columns, or 2, 4, ... times as many
+    """The number of groups of `width` columns in a job: as many as fill the array's columns, or 2, 4, ... times as many
     where that takes fewer cycles for each group.
 
     With more groups, a beat of A is read for more columns, and the array multiplies more zeros.
     """
     channels, taps = int(image.kernels.shape[1]), math.prod(image.window.kernel)
-    least = max(config.cols // width, 1)
 
-    def steps(size: int) -> int:
-        return taps * -(-size * channels // config.depth)
-
-    def tiles(size: int) -> int:
-        return -(-size * width // config.cols)
+    def shape(size: int) -> JobShape:
+        """The job of as many rows as the array has."""
+        k = taps * -(-size * channels // config.depth) * config.depth
+        return JobShape(m=config.rows, k=k, n=size * width, config=config)
 
     def cycles(size: int) -> float:
-        """Cycles of the array, or of A's beats, for a group of rows."""
-        return max(steps(size) * tiles(size), config.rows * taps * -(-size * channels // bus_bytes)) / size
+        """Cycles of the array, or of A's beats."""
+        return max(shape(size).b_words, config.rows * taps * -(-size * channels // bus_bytes)) / size
 
-    sizes = [least]
+    sizes = [max(config.cols // width, 1)]
     while (
         (size := 2 * sizes[-1]) < 2 * groups
         and size * width <= config.max_columns
-        and steps(size) <= config.a_words
-        and steps(size) * tiles(size) <= config.b_words
+        and shape(size).beats <= config.a_words
+        and shape(size).b_words <= config.b_words
     ):
         sizes.append(size)
     return min(sizes, key=cycles)
