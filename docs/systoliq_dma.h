@@ -293,6 +293,7 @@
 /* Bits 31:30 of a command. */
 #define SYSTOLIQ_DMA_COMMAND_WRITE 1u
 #define SYSTOLIQ_DMA_COMMAND_WAIT 2u
+#define SYSTOLIQ_DMA_COMMAND_TABLE 3u
 
 /* Values of STATUS.list_error. */
 #define SYSTOLIQ_DMA_ERROR_NONE 0u

@@ -196,7 +196,7 @@ def runs_of(data):
         if command >> 30 == Opcode.WAIT:
             at += 3
             continue
-        assert command >> 30 == Opcode.WRITE
+        assert command >> 30 in (Opcode.WRITE, Opcode.TABLE)
         count, address = (command >> 22 & (1 << COUNT_BITS) - 1) + 1, command & (1 << 22) - 1
         for index in range(count):
             settings[address + 4 * index] = words[at + index]

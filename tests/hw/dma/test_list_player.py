@@ -1,4 +1,4 @@
-"""The list player: writes and waits in order, each error by its name, and a halt between transfers."""
+"""The list player: writes, waits and tables in order, each error by its name, and a halt between transfers."""
 
 from __future__ import annotations
 
@@ -20,6 +20,13 @@ def write(address, *words):
 
 def until(address, mask, value, failing=0):
     return [Opcode.WAIT << 30 | address, mask, value, failing]
+
+
+def fill(address, *words):
+    return [Opcode.TABLE << 30 | (len(words) - 1) << 22 | address, *words]
+
+
+PLACES = 0x100100  # of the tables, which begin at 0x100000
 
 
 class Player:
@@ -50,6 +57,17 @@ class Player:
                     break
             ctx.set(self.block.i.valid, 0)
 
+    async def tables(self, ctx):
+        """What takes words for tables: into the log, or refused in the cycle after."""
+        table, refused = self.block.table, 0
+        while not self.slave.stopped:
+            ctx.set(table.ready, self.rng.random() < self.chance)
+            ctx.set(self.block.refused, refused)
+            *_, valid, ready, word = await ctx.tick().sample(table.valid, table.ready, table.payload)
+            refused = valid and ready and not 0x100000 <= word.address < PLACES
+            if valid and ready and not refused:
+                self.slave.log.append(("table", word.address, word.word))
+
     async def start(self, ctx):
         ctx.set(self.block.start, 1)
         await ctx.tick()
@@ -69,7 +87,7 @@ class Player:
             found.append((ListError(ctx.get(self.block.error)), ctx.get(self.block.words)))
             self.slave.stopped = True
 
-        simulate(self.block, main, self.feed, self.slave.run, *more)
+        simulate(self.block, main, self.feed, self.slave.run, self.tables, *more)
         return self.slave.log, *found[0]
 
 
@@ -78,10 +96,11 @@ class Player:
 def test_writes_in_order(bus, chance):
     rng = random.Random(bus)
     words, expected = [], []
-    for _ in range(12):
+    for _ in range(16):
         address, values = 4 * rng.randrange(32), [rng.getrandbits(32) for _ in range(rng.choice([1, 2, 5, 31]))]
-        words += write(address, *values)
-        expected += [("write", address + 4 * i, value) for i, value in enumerate(values)]
+        kind, put, base = rng.choice([("write", write, 0), ("table", fill, 0x100000)])
+        words += put(base + address, *values)
+        expected += [(kind, base + address + 4 * i, value) for i, value in enumerate(values)]
     log, error, taken = Player(bus, words, chance=chance).run()
     assert (log, error, taken) == (expected, ListError.NONE, len(words))
 
@@ -100,7 +119,13 @@ def test_a_wait_reads_until_the_value_is_there(last):
     ("words", "error", "taken"),
     [
         ([*write(0, 1), 0x00000004, 9], ListError.COMMAND, 3),
-        ([0xC0000004, 9], ListError.COMMAND, 1),
+        ([4, 9], ListError.COMMAND, 1),
+        (fill(0x100000, 1, 2, 3)[:-1], ListError.CUT_OFF, 3),
+        (fill(0x100000, 1)[:1], ListError.CUT_OFF, 1),
+        ([*fill(0x200000, 1), *write(0, 1)], ListError.REFUSED, 1),
+        ([*fill(PLACES, 1), *write(0, 1)], ListError.REFUSED, 2),
+        (fill(PLACES, 1), ListError.REFUSED, 2),
+        ([*fill(PLACES - 4, 1, 2), *write(0, 1)], ListError.REFUSED, 3),
         (write(0, 1, 2, 3)[:-1], ListError.CUT_OFF, 3),
         ([*write(0, 1), *write(0, 1)[:1]], ListError.CUT_OFF, 3),
         (until(0, 1, 0)[:2], ListError.CUT_OFF, 2),
@@ -117,6 +142,32 @@ def test_errors_have_names(words, error, taken, bus):
     log, found, at = player.run()
     assert (found, at) == (error, taken)
     assert ("write", 0, 1) not in log[1:]
+
+
+@pytest.mark.parametrize("bus", BUS_BYTES)
+@pytest.mark.parametrize("chance", [1.0, 0.5])
+def test_behind_a_refused_word_at_most_two_go_into_a_table(bus, chance):
+    for seed in range(8):
+        player = Player(bus, [*fill(PLACES - 4, *range(20)), *write(0, 1)], chance=chance, seed=seed)
+        log, error, taken = player.run()
+        assert (error, log) == (ListError.REFUSED, [("table", PLACES - 4, 0)])
+        assert 3 <= taken <= 5
+
+
+@pytest.mark.parametrize("bus", [8, 16])
+def test_a_table_takes_a_cycle_for_each_word(bus):
+    def cycles(count):
+        player, found = Player(bus, fill(0x100000, *range(count))), []
+
+        async def busy(ctx):
+            while not player.slave.stopped:
+                *_, now = await ctx.tick().sample(player.block.busy)
+                found.append(now)
+
+        assert player.run(busy)[1] == ListError.NONE
+        return sum(found)
+
+    assert cycles(60) - cycles(20) == 40
 
 
 @pytest.mark.parametrize("halt_at", range(4, 30, 3))
@@ -141,4 +192,4 @@ def test_halted_it_ends_its_transfer_and_a_reset_begins_anew(halt_at):
         assert not ctx.get(block.busy)
         player.slave.stopped = True
 
-    simulate(block, main, player.feed, player.slave.run, reset=reset)
+    simulate(block, main, player.feed, player.slave.run, player.tables, reset=reset)

@@ -21,14 +21,20 @@ static void put(systoliq_list *list, uint32_t word) {
         list->error = SYSTOLIQ_LIST_FULL;
 }
 
-/* The head of a command that writes `count` registers from `address` on; they follow. */
-static void put_head(systoliq_list *list, uint32_t address, uint32_t count) {
-    put(list, SYSTOLIQ_DMA_COMMAND_WRITE << 30 | (count - 1) << 22 | address);
+/* The head of a command (WRITE or TABLE) for `count` words from `address` on; they follow. */
+static void put_head(systoliq_list *list, uint32_t command, uint32_t address, uint32_t count) {
+    put(list, command << 30 | (count - 1) << 22 | address);
 }
 
 static void put_write(systoliq_list *list, uint32_t address, uint32_t value) {
-    put_head(list, address, 1);
+    put_head(list, SYSTOLIQ_DMA_COMMAND_WRITE, address, 1);
     put(list, value);
+}
+
+/* The head of a command before word `at` of the `count` words of a table, where one is needed. */
+static void put_table_head(systoliq_list *list, uint32_t address, uint32_t at, uint32_t count) {
+    uint32_t left = count - at;
+    if (at % MOST == 0) put_head(list, SYSTOLIQ_DMA_COMMAND_TABLE, address + 4 * at, left < MOST ? left : MOST);
 }
 
 static void put_wait(systoliq_list *list, uint32_t address, uint32_t mask, uint32_t value, uint32_t failing) {
@@ -131,8 +137,7 @@ static void put_columns(systoliq_list *list, const systoliq_job *job, uint32_t f
         uint32_t count = (list->columns.size - entry) * e->lanes, at;
         if (count > job->n - n) count = job->n - n;
         for (at = 0; at < count * words; at++) {
-            uint32_t left = count * words - at;
-            if (at % MOST == 0) put_head(list, address + 4 * at, left < MOST ? left : MOST);
+            put_table_head(list, address, at, count * words);
             put(list, column_word(job, n + at / words, at % words));
         }
         n += count;
@@ -146,8 +151,7 @@ static void put_rows(systoliq_list *list, const systoliq_job *job, uint32_t firs
         uint32_t address = SYSTOLIQ_ENGINE_ROW_TABLE + entry * SYSTOLIQ_ENGINE_ROW_TABLE_STRIDE;
         if (count > job->m - m) count = job->m - m;
         for (at = 0; at < count; at++) {
-            uint32_t left = count - at;
-            if (at % MOST == 0) put_head(list, address + 4 * at, left < MOST ? left : MOST);
+            put_table_head(list, address, at, count);
             put(list, row_word(job, m + at));
         }
         m += count;
@@ -159,7 +163,7 @@ static void put_walk(systoliq_list *list, int operand, uint32_t registers, const
     uint32_t *held = list->walks[operand], i = 0, end;
     while (i < 7) {
         for (end = i; end < 7 && !(list->jobs && held[end] == words[end]); end++) held[end] = words[end];
-        if (end > i) put_head(list, registers + 4 * i, end - i);
+        if (end > i) put_head(list, SYSTOLIQ_DMA_COMMAND_WRITE, registers + 4 * i, end - i);
         for (; i < end; i++) put(list, words[i]);
         i++; /* unchanged, or none left */
     }

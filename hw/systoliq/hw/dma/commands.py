@@ -143,10 +143,17 @@ class CommandList:
 
     def write(self, address: int, words: Sequence[int]) -> None:
         """Write `words` to the register at `address` and those behind it."""
+        self._put(Opcode.WRITE, address, words)
+
+    def fill(self, address: int, words: Sequence[int]) -> None:
+        """Write `words` into a table of the engine, from the word at `address` on."""
+        self._put(Opcode.TABLE, address, words)
+
+    def _put(self, opcode: Opcode, address: int, words: Sequence[int]) -> None:
         most = 1 << COUNT_BITS
         for at in range(0, len(words), most):
             part = words[at : at + most]
-            self.words += [Opcode.WRITE << 30 | (len(part) - 1) << 22 | (address + 4 * at), *part]
+            self.words += [opcode << 30 | (len(part) - 1) << 22 | (address + 4 * at), *part]
 
     def wait(self, address: int, mask: int, value: int, failing: int) -> None:
         """Wait until the masked bits of a register are `value`; give the list up where a bit of `failing` is 1."""
@@ -197,7 +204,7 @@ class _Translation:
                 self.commands.write(step.address, [step.value])
                 self.started += step.name == "CONTROL" and bool(step.value & self._start)
             elif step.action == "fill":
-                self.commands.write(step.address, np.frombuffer(step.data, "<u4").tolist())
+                self.commands.fill(step.address, np.frombuffer(step.data, "<u4").tolist())
             elif step.action == "poll":
                 self.commands.wait(step.address, step.value, 0, self.error)
             elif step.action == "jobs":

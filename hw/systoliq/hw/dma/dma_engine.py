@@ -45,7 +45,7 @@ class DmaEngine(wiring.Component):
       words (``depth`` rows of B side by side, column by column), a row is one or more consecutive words;
     * Y: the rows are the rows of Y, and a step is a tile of columns.
 
-    A list of commands writes the settings of jobs and walks, and waits for events: see `ListPlayer`. With
+    A list of commands writes the settings of jobs and walks, fills tables, and waits for events: see `ListPlayer`. With
     ``config.vector``, the masters of A, B and Y also serve a `VectorUnit`, while the engine rests, and with
     ``config.row_length`` a `RowUnit`.
     """
@@ -56,7 +56,7 @@ class DmaEngine(wiring.Component):
         check(config, bus_bytes)
         self.config = config
         self.bus_bytes = bus_bytes
-        self.engine = AxiEngine(config.of_streams)
+        self.engine = AxiEngine(config.of_streams, table_stream=True)
         super().__init__(
             axi_lite("s_axi_ctrl", ADDRESS_BITS)
             | axi4_read("m_axi_a", bus_bytes)
@@ -239,6 +239,7 @@ class DmaEngine(wiring.Component):
         """A list is one run."""
         asks = Signal()
         wiring.connect(m, reader.o, player.i)
+        wiring.connect(m, player.table, self.engine.table)
         with m.If(control.play & ~player.busy & ~control.halt):
             m.d.sync += asks.eq(1)
         with m.Elif(reader.i.ready | resting):
@@ -249,6 +250,7 @@ class DmaEngine(wiring.Component):
             reader.i.payload.extent.eq(control.list_extent),
             player.start.eq(control.play),
             player.halt.eq(control.halt),
+            player.refused.eq(self.engine.table_refused),
             control.playing.eq(player.busy),
             control.list_error.eq(player.error),
             control.words.eq(player.words),

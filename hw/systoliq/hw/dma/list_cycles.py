@@ -36,6 +36,8 @@ _BEGINS = 21
 """Cycles of a list without a command: to its first word, and from its last command to the interrupt."""
 _WORD, _WAIT, _POLL = 7, 4, 8
 """Cycles of a word that is written, of the words of a wait, and of each time it reads the register."""
+_TABLE = 3
+"""Cycles of a command that fills a table, beside one for each of its words."""
 _LOAD, _VECTOR = 280, {"a": 50, "b": 48, "y": 56}
 """Cycles from a command of the vector unit to its end: of a table, and beside the beats of each operand."""
 _PRODUCT = 42
@@ -99,6 +101,10 @@ class _Player:
                 for index, word in enumerate(words[at + 1 : at + 1 + count]):
                     self.time += _WORD
                     self._write(address + 4 * index, word)
+                at += 1 + count
+            elif head >> 30 == Opcode.TABLE:
+                count = (head >> 22 & 0xFF) + 1
+                self.time += _TABLE + count
                 at += 1 + count
             else:
                 self._wait(address, words[at + 1], words[at + 2])

@@ -1,15 +1,16 @@
-"""The list player: commands from memory become writes and polls on AXI4-Lite."""
+"""The list player: commands from memory become writes and polls on AXI4-Lite, and words of tables."""
 
 from __future__ import annotations
 
 import enum
 from typing import NamedTuple
 
-from amaranth.hdl import Array, Cat, Module, Mux, Signal
+from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ..engine.axi_lite import axi_lite
+from ..engine.table_word import TableWord
 from .realigner import aligned_word
 
 __all__ = ["ADDRESS_BITS", "COUNT_BITS", "ListError", "ListPlayer", "Opcode"]
@@ -24,6 +25,7 @@ class Opcode(enum.IntEnum):
 
     WRITE = 1
     WAIT = 2
+    TABLE = 3
 
 
 class ListError(enum.IntEnum):
@@ -68,6 +70,9 @@ class ListPlayer(wiring.Component):
     in bits 21:0. ``WRITE`` is followed by that number of words, for the register and the registers after it. ``WAIT``
     is followed by a mask, a value and bits of failure: the register is read until the masked bits have the value; if
     one of the bits of failure is 1, the list ends, ``error`` holds the reason until reset, and no more words are taken.
+    ``TABLE`` is followed by that number of words for the engine's tables, from an entry's address on. They leave on
+    ``table``, one a cycle. ``refused`` is 1 in the cycle after one that has no place in a table was taken; up to two
+    more words may leave before the list ends.
 
     ``start`` begins a list; ``busy`` until its last command is done, or one has failed. ``words`` counts the words that
     were taken. ``abort`` ends the list like a bit of failure. From the second cycle of ``halt`` on nothing new begins;
@@ -81,6 +86,8 @@ class ListPlayer(wiring.Component):
             axi_lite("m", ADDRESS_BITS, master=True)
             | {
                 "i": In(stream.Signature(aligned_word(bus_bytes))),
+                "table": Out(stream.Signature(TableWord)),
+                "refused": In(1),
                 "start": In(1),
                 "halt": In(1),
                 "abort": In(1),
@@ -119,7 +126,11 @@ class ListPlayer(wiring.Component):
         address = Signal(ADDRESS_BITS, reset_less=True)
         left = Signal(COUNT_BITS, reset_less=True)
         last = Signal(reset_less=True)  # the word taken was the list's last
-        offers, asks = [self._offer(m, channel) for channel in ("aw", "w")], self._offer(m, "ar")
+        aw, w, asks = (
+            _offer(m, channel, getattr(self, f"m_{channel}valid"), getattr(self, f"m_{channel}ready"))
+            for channel in ("aw", "w", "ar")
+        )
+        fills = _offer(m, "table", self.table.valid, self.table.ready)
         m.d.comb += [self.m_awaddr.eq(address), self.m_araddr.eq(address), self.m_wstrb.eq(0b1111)]
         with m.FSM(name="state"):
             with m.State("rest"):
@@ -131,24 +142,21 @@ class ListPlayer(wiring.Component):
                 self._at_rest(m, words.take)
                 with m.If(words.there):
                     m.d.sync += Cat(address, left).eq(words.word)
-                    with m.If((words.word[30:] != Opcode.WRITE) & (words.word[30:] != Opcode.WAIT)):
+                    with m.If(words.word[30:] == 0):
                         self._give_up(m, ListError.COMMAND)
                     with m.Elif(words.final):
                         self._give_up(m, ListError.CUT_OFF)
                     with m.Elif(words.word[30:] == Opcode.WRITE):
                         m.next = "data"
-                    with m.Else():
+                    with m.Elif(words.word[30:] == Opcode.WAIT):
                         m.next = "mask"
-            self._writing(m, words, offers, address, left, last)
+                    with m.Elif(words.word[ADDRESS_BITS - 1]):  # the masters' registers
+                        self._give_up(m, ListError.REFUSED)
+                    with m.Else():
+                        m.next = "table"
+            self._writing(m, words, [aw, w], address, left, last)
             self._waiting(m, words, asks, last, stops)
-
-    def _offer(self, m: Module, channel: str) -> Signal:
-        """Set it to 1 to offer a transfer on ``channel``, which its ready ends."""
-        offer = Signal(name=f"offers_{channel}")
-        m.d.comb += getattr(self, f"m_{channel}valid").eq(offer)
-        with m.If(offer & getattr(self, f"m_{channel}ready")):
-            m.d.sync += offer.eq(0)
-        return offer
+            self._filling(m, words, fills, address, left, last)
 
     def _writing(
         self, m: Module, words: _Words, offers: list[Signal], address: Signal, left: Signal, last: Signal
@@ -213,6 +221,34 @@ class ListPlayer(wiring.Component):
             with m.Elif(matches):
                 self._next(m, last)
 
+    def _filling(self, m: Module, words: _Words, offer: Signal, address: Signal, left: Signal, last: Signal) -> None:
+        """The words of a TABLE, and the wait until the last one is in its table."""
+        with m.State("table"):
+            self._at_rest(m)
+            with m.If(self.refused):
+                self._give_up(m, ListError.REFUSED)
+            with m.Elif((~offer | self.table.ready) & ~self.abort):
+                m.d.comb += words.take.eq(1)
+                with m.If(words.there):
+                    m.d.sync += [
+                        self.table.payload.address.eq(address),
+                        self.table.payload.word.eq(words.word),
+                        offer.eq(1),
+                        address.eq(address + 4),
+                        left.eq(left - 1),
+                        last.eq(words.final),
+                    ]
+                    with m.If(left == 0):
+                        m.next = "filled"
+                    with m.Elif(words.final):
+                        self._give_up(m, ListError.CUT_OFF)
+        with m.State("filled"):
+            self._at_rest(m)
+            with m.If(self.refused):
+                self._give_up(m, ListError.REFUSED)
+            with m.Elif(~offer & ~self.abort):
+                self._next(m, last)
+
     def _at_rest(self, m: Module, take: Signal | None = None) -> None:
         """A state in which nothing is under way, and, with ``take``, the next word is taken."""
         m.d.comb += self.idle.eq(1)
@@ -231,3 +267,12 @@ class ListPlayer(wiring.Component):
         with m.If(last):
             m.d.sync += self.busy.eq(0)
             m.next = "rest"
+
+
+def _offer(m: Module, name: str, valid: Signal, ready: Value) -> Signal:
+    """Set it to 1 to offer a transfer, which ``ready`` ends."""
+    offer = Signal(name=f"offers_{name}")
+    m.d.comb += valid.eq(offer)
+    with m.If(offer & ready):
+        m.d.sync += offer.eq(0)
+    return offer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from amaranth.hdl import Cat, Const, Module, Mux, Shape, Signal, Value
-from amaranth.lib import wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ..axi import accept, axi_stream
@@ -18,11 +18,11 @@ from .counters import Counters
 from .float8_registers import FORMAT_NUMBERS, map_of
 from .registers import COLUMN_TABLE, REGISTERS, ROW_TABLE, Register
 from .status import Status
+from .table_word import ADDRESS_BITS, TableWord
 from .y_packer import YPacker
 
 __all__ = ["ADDRESS_BITS", "AxiEngine", "lane_slots"]
 
-ADDRESS_BITS = 21
 _COLUMNS_BIT, _ROWS_BIT = (table.base.bit_length() - 1 for table in (COLUMN_TABLE, ROW_TABLE))  # of an address
 _REGISTER_BITS = (4 * len(REGISTERS) - 1).bit_length()  # of an address that name a register
 _JOB_S = ("M", "K", "N", "FORMAT", "ZERO_POINTS")  # registers that a queued job keeps
@@ -43,12 +43,16 @@ class AxiEngine(wiring.Component):
     After an error CONTROL.clear empties the engine. A beat of Y that is offered stays until it is taken, and a frame of
     Y that has begun gets one more beat with ``tlast``: to recover, write clear, keep the receiver of Y running until
     STATUS.busy is 0, then stop the transfers. ``rst`` drops everything at once.
+
+    With ``table_stream``, ``table`` takes words for the tables, one a cycle, and ``table_refused`` is 1 in the cycle
+    after one whose address is in no table. AXI4-Lite has priority.
     """
 
     kind = "axi_engine"
 
-    def __init__(self, config: EngineConfig) -> None:
+    def __init__(self, config: EngineConfig, *, table_stream: bool = False) -> None:
         self.config = config
+        self.table_stream = table_stream
         self.map = map_of(config)
         self.core = EngineCore(config)
         self.packer = YPacker(config.lanes)
@@ -67,6 +71,7 @@ class AxiEngine(wiring.Component):
             | axi_stream("s_axis_b", config.cols * config.depth * 8, In)
             | axi_stream("m_axis_y", config.lanes * 32, Out)
             | {"m_axis_y_tkeep": Out(config.lanes * 4), "irq": Out(1)}
+            | ({"table": In(stream.Signature(TableWord)), "table_refused": Out(1)} if table_stream else {})
         )
 
     def constants(self) -> dict[tuple[str, str], int]:
@@ -153,40 +158,49 @@ class AxiEngine(wiring.Component):
         sampled two cycles late, which makes no difference: it changes two cycles after a command, and writes are at
         least four cycles apart.
         """
-        config, address, word_bits = self.config, bus.write_address, self._word_bits
-        entry = word_bits + self._lane_bits
+        address = bus.write_address
         in_registers = Signal()
-        in_columns = Signal()
-        in_rows = Signal()
+        in_tables = [Signal(name=name) for name, _ in zip(("in_columns", "in_rows"), self.map.tables, strict=False)]
         queued = Signal()
         m.d.sync += [
             queued.eq(status.queued),
             in_registers.eq(_in_registers(address)),
-            in_columns.eq(
-                address[_COLUMNS_BIT]
-                & _below(address[word_bits:entry], config.lanes)
-                & _below(address[entry:_COLUMNS_BIT], config.table_words)
-            ),
+            *(inside.eq(found) for inside, found in zip(in_tables, self._in_tables(address), strict=True)),
         ]
-        if self.map.row_table is not None:
-            below = _below(address[2:_ROWS_BIT], config.max_rows)
-            m.d.sync += in_rows.eq(~address[_COLUMNS_BIT] & address[_ROWS_BIT] & below)
-        m.d.comb += bus.write_known.eq(in_registers | in_columns | in_rows)
+        m.d.comb += bus.write_known.eq(Cat(in_registers, *in_tables).any())
         here = {
             register.name: in_registers & (address[2:_REGISTER_BITS] == register.offset >> 2)
             for register in self.map.registers
             if register.access != "ro"
-        }
-        for table, in_table in zip(self.map.tables, (in_columns, in_rows), strict=False):
-            for word in table.words:
-                of_entry = address[2 : (table.stride - 1).bit_length()]
-                here[f"{table.name}_{word.name}"] = in_table & (of_entry == word.offset >> 2)
+        } | self._of_entries(address, in_tables)
         strobes = {}
         for name, goes_there in here.items():
             strobes[name] = Signal(name=f"write_{name}".lower())
             kept = queued & (name in _JOB_S)
             m.d.sync += strobes[name].eq(bus.write & goes_there & ~kept)
         return strobes
+
+    def _in_tables(self, address: Value) -> list[Value]:
+        """For each table: 1 if ``address`` is in one of its entries."""
+        config, lane_at = self.config, self._word_bits
+        entry_at = lane_at + self._lane_bits
+        found = [
+            address[_COLUMNS_BIT]
+            & _below(address[lane_at:entry_at], config.lanes)
+            & _below(address[entry_at:_COLUMNS_BIT], config.table_words)
+        ]
+        if self.map.row_table is not None:
+            below = _below(address[2:_ROWS_BIT], config.max_rows)
+            found.append(~address[_COLUMNS_BIT] & address[_ROWS_BIT] & below)
+        return found
+
+    def _of_entries(self, address: Value, in_tables: Sequence[Value]) -> dict[str, Value]:
+        """Table and word of an entry -> 1 if it is at ``address``, which is in these tables."""
+        return {
+            f"{table.name}_{word.name}": inside & (address[2 : (table.stride - 1).bit_length()] == word.offset >> 2)
+            for table, inside in zip(self.map.tables, in_tables, strict=True)
+            for word in table.words
+        }
 
     def _status(
         self, m: Module, bus: AxiLite, strobes: dict[str, Signal], status: Status
@@ -263,7 +277,11 @@ class AxiEngine(wiring.Component):
         """Writes into the row table and, entry by entry, into the lanes' column tables, a cycle later."""
         core, table, lane_at = self.core, self.map.column_table, self._word_bits
         entry_at = lane_at + self._lane_bits
-        address, word = bus.write_address, bus.write_data
+        address, word, column_address = bus.write_address, bus.write_data, bus.write_address[entry_at:]
+        if self.table_stream:
+            address, word, strobes = self._either(m, bus, strobes)
+            column_address = Signal.like(address[entry_at:], name="column_address", reset_less=True)
+            m.d.sync += column_address.eq(address[entry_at:])
         of_columns = [strobes[f"{table.name}_{register.name}"] for register in table.words]
         column_write = Signal(self.config.lanes)
         column_value = Signal(core.column_value.shape(), reset_less=True)
@@ -275,7 +293,7 @@ class AxiEngine(wiring.Component):
             ]
         m.d.comb += [
             core.column_write.eq(column_write),
-            core.column_address.eq(address[entry_at:]),
+            core.column_address.eq(column_address),
             core.column_value.eq(column_value),
         ]
         for lane in range(self.config.lanes):
@@ -285,6 +303,29 @@ class AxiEngine(wiring.Component):
             with m.If(strobe):
                 part = Value.cast(column_value[register.name.lower()])
                 m.d.sync += part.eq(word[: len(part)])
+
+    def _either(self, m: Module, bus: AxiLite, strobes: dict[str, Signal]) -> tuple[Signal, Signal, dict[str, Signal]]:
+        """Address, word and strobes of a write into a table, from the bus or, where it writes none, the stream."""
+        stream_address, offered = self.table.payload.address, self.table.payload.word
+        in_tables = self._in_tables(stream_address)
+        of_stream = self._of_entries(stream_address, in_tables)
+        by_bus, takes = Signal(name="table_by_bus"), Signal(name="table_takes")
+        at = Signal(ADDRESS_BITS, name="table_address", reset_less=True)
+        word = Signal(32, name="table_word", reset_less=True)
+        m.d.comb += [
+            by_bus.eq(Cat(strobes[name] for name in of_stream).any()),
+            self.table.ready.eq(~by_bus),
+            takes.eq(self.table.valid & ~by_bus),
+        ]
+        m.d.sync += [
+            at.eq(Mux(by_bus, bus.write_address, stream_address)),
+            word.eq(Mux(by_bus, bus.write_data, offered)),
+            self.table_refused.eq(takes & ~Cat(in_tables).any()),
+        ]
+        chosen = {name: Signal(name=f"table_{name}".lower()) for name in of_stream}
+        for name, found in of_stream.items():
+            m.d.sync += chosen[name].eq(strobes[name] | (takes & found))
+        return at, word, chosen
 
     def _streams(self, m: Module, platform: object, status: Status) -> None:
         core, packer = self.core, self.packer
