@@ -5,6 +5,8 @@ python -m tests.onnx.matmul_nbits
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import onnxruntime
 from onnx import TensorProto
@@ -47,14 +49,14 @@ def main() -> None:
     exact = a.astype(float) @ weights.reshape(_COLUMNS, _K).T
     unit = np.abs(exact).max() / 127
     float_a, int8_a = (results(a, packed, scales, level) for level in (1, 4))
-    print(f"{exact.size} results; accuracy levels 1 and 4 differ in {np.sum(float_a != int8_a)}")
-    print(f"rounded to int8, they differ in {np.sum(np.rint(float_a / unit) != np.rint(int8_a / unit))}")
+    sys.stdout.write(f"{exact.size} results; accuracy levels 1 and 4 differ in {np.sum(float_a != int8_a)}\n")
+    sys.stdout.write(f"rounded to int8, they differ in {np.sum(np.rint(float_a / unit) != np.rint(int8_a / unit))}\n")
     for level, together in ((1, float_a), (4, int8_a)):
         alone = np.concatenate([results(row, packed, scales, level) for row in np.split(a, _ROWS)])
         wrong = np.sum(np.rint(together / unit) != np.rint(exact / unit))
-        print(
+        sys.stdout.write(
             f"accuracy level {level}: {np.sum(alone != together)} differ if each row is computed alone; "
-            f"rounded to int8, {wrong} differ from the exact sums"
+            f"rounded to int8, {wrong} differ from the exact sums\n"
         )
 
 
