@@ -29,12 +29,13 @@ def anything(layout, rng):
 
 def some_maps(rng, bus):
     """Maps with bytes between pixels, lines and images, and where they begin; a window's place may be all padding."""
-    axes = []
-    for _ in range(2):
-        size, tap, dilation = rng.randint(1, 6), rng.randint(1, 3), rng.randint(1, 2)
+    axes, side_by_side = [], rng.random() < 0.6
+    for axis in range(2):
+        size, tap, dilation = rng.randint(1, 6 + 6 * axis), rng.randint(1, 3), rng.randint(1, 2)
         before, after = rng.randint(0, 3), rng.randint(0, 3)
         after += max(0, (tap - 1) * dilation + 1 - size - before - after)
-        axes.append((size, tap, rng.randint(1, 3), dilation, before, after))
+        stride = dilation if axis and side_by_side else rng.randint(1, 3)
+        axes.append((size, tap, stride, dilation, before, after))
     image, kernel, strides, dilations, before, after = zip(*axes, strict=True)
     window = Window(kernel=kernel, strides=strides, dilations=dilations, pads=(*before, *after))
     channels = rng.choice([1, 3, bus, bus + 1, rng.randint(1, 3 * bus)])
@@ -58,17 +59,20 @@ def settings_of(maps, bus, address):
 
 
 def windows(maps, bus, address, group):
-    """(address, or what fills; extent, step_last, last) of each run, by the pixels' coordinates."""
+    """(address, or what fills; extent, step_last, last, moved) of each run, by the pixels' coordinates."""
     (down, across), window, (height, width) = maps.windows.out, maps.windows.window, maps.windows.image
     pixel, line, image = maps.strides
     places = [(index, y, x) for index in range(maps.images) for y in range(down) for x in range(across)]
     chunks = range(0, maps.windows.channels, bus)
     steps = [(v, u, c) for v in range(window.kernel[0]) for u in range(window.kernel[1]) for c in chunks]
+    in_common = len(chunks) == 1 and window.strides[1] == window.dilations[1]
     runs = []
     for first in range(0, len(places), group):
         of_group = places[first : first + group]
+        one_line = len({(index, y) for index, y, _ in of_group}) == 1
         for v, u, c in steps:
-            for index, y, x in of_group:
+            moved = in_common and one_line and u > 0
+            for index, y, x in of_group[-1:] if moved else of_group:
                 at_y = y * window.strides[0] + v * window.dilations[0] - window.pads[0]
                 at_x = x * window.strides[1] + u * window.dilations[1] - window.pads[1]
                 there = 0 <= at_y < height and 0 <= at_x < width
@@ -76,7 +80,7 @@ def windows(maps, bus, address, group):
                 ends = (index, y, x) == of_group[-1]
                 last = ends and (v, u, c) == steps[-1] and (index, y, x) == places[-1]
                 extent = min(bus, maps.windows.channels - c) - 1
-                runs.append((at if there else ("fill", maps.fill % 256), extent, ends, last))
+                runs.append((at if there else ("fill", maps.fill % 256), extent, ends, last, moved))
     return runs
 
 
@@ -84,7 +88,7 @@ def fields(payload):
     run = Run.from_bits(payload)
     where = ("fill", run.address >> 24) if run.fill else run.address
     assert not run.fill or run.address & 0xFFFFFF == 0
-    return where, run.extent, bool(run.mark.step_last), bool(run.mark.last)
+    return where, run.extent, bool(run.mark.step_last), bool(run.mark.last), bool(run.mark.moved)
 
 
 async def play(ctx, block, plain, of_map, maps, count, rng, chance, stopwatch):
@@ -114,7 +118,7 @@ def test_without_maps_it_is_the_plain_walk(group, chance):
     async def testbench(ctx):
         for rows, steps in SHAPES:
             given = plain_settings(rng, rows, steps)
-            expected = walk(group=group, **given)
+            expected = [(*run, False) for run in walk(group=group, **given)]
             of_map = anything(MapSettings, rng)
             assert await play(ctx, block, given, of_map, 0, len(expected), rng, chance, stopwatch) == expected
         stopwatch.stopped = True
@@ -136,6 +140,71 @@ def test_windows_of_maps(group, chance):
         stopwatch.stopped = True
 
     simulate(block, testbench, stopwatch.run, limit=100_000)
+
+
+@pytest.mark.parametrize(
+    ("change", "moves"),
+    [
+        ({}, True),
+        ({"row_stride": 12}, False),
+        ({"tap_stride": 12}, False),
+        ({"stride_x": 2}, False),
+        ({"steps": 2}, False),
+    ],
+)
+def test_pixels_are_in_common_where_addresses_and_coordinates_say_so(change, moves):
+    """Settings of a line of windows, whether maps have such ones or not."""
+    group, rows, taps = 3, 5, 3
+    given = {"row_stride": 8, "tap_stride": 8, "stride_x": 1, "steps": 1} | change
+    plain = {"address": 100, "row_stride": given["row_stride"], "step_stride": 4, "rows": rows, "steps": given["steps"]}
+    plain |= {"extent": 3, "last_extent": 3}
+    of_map = dict.fromkeys(MapSettings.members, 1) | {"out_width": rows, "width": 4, "height": 1, "taps_x": taps}
+    of_map |= {"tap_stride": given["tap_stride"], "stride_x": given["stride_x"], "origin_x": 0, "origin_y": 0}
+    expected = []
+    for first in range(0, rows, group):
+        of_group = range(first, min(first + group, rows))
+        for tap in range(taps):
+            for step in range(given["steps"]):
+                moved = moves and tap > 0
+                for row in of_group[-1:] if moved else of_group:
+                    at = 100 + row * given["row_stride"] + step * 4
+                    at += tap * (given["tap_stride"] + (given["steps"] - 1) * 4)
+                    there = row * given["stride_x"] + tap < 4
+                    ends = row == of_group[-1]
+                    last = row == rows - 1 and tap == taps - 1 and step == given["steps"] - 1
+                    expected.append((at if there else ("fill", 1), 3, ends, last, moved))
+    block, rng, stopwatch = MapWalk(group=group, kind="walk"), random.Random(1), Stopwatch()
+
+    async def testbench(ctx):
+        assert await play(ctx, block, plain, of_map, 1, len(expected), rng, 1, stopwatch) == expected
+        stopwatch.stopped = True
+
+    simulate(block, testbench, stopwatch.run)
+
+
+@pytest.mark.parametrize("taken", [3, 4, 5, 6, 7, 8])
+def test_behind_a_reset_a_walk_is_right(taken):
+    """The first walk crosses lines, and then moves; the reset finds it anywhere."""
+    window = Window(kernel=(1, 3), strides=(1, 1), dilations=(1, 1), pads=(0, 0, 0, 0))
+    block, reset, rng, stopwatch = MapWalk(group=2, kind="walk"), Signal(), random.Random(1), Stopwatch()
+    before = Maps.of((1, 2, 5, 1) if taken % 2 else (1, 1, 6, 1), window)
+    behind = Maps.of((1, 1, 6, 1) if taken % 2 else (1, 3, 3, 1), window)
+
+    async def testbench(ctx):
+        plain, of_map = settings_of(before, 4, 64)
+        for port, value in ((block.settings, plain), (block.map, of_map), (block.maps, 1), (block.start, 1)):
+            ctx.set(port, value)
+        await ctx.tick()
+        ctx.set(block.start, 0)
+        await receive(ctx, block.o, taken, rng)
+        ctx.set(reset, 1)
+        await wait(ctx, 1)
+        ctx.set(reset, 0)
+        expected = windows(behind, 4, 640, 2)
+        assert await play(ctx, block, *settings_of(behind, 4, 640), 1, len(expected), rng, 1, stopwatch) == expected
+        stopwatch.stopped = True
+
+    simulate(block, testbench, stopwatch.run, reset=reset)
 
 
 def test_a_reset_ends_a_walk():

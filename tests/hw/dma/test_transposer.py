@@ -24,16 +24,28 @@ def blocks_of(rng, rows, bus, depth, count):
     return blocks
 
 
-def payloads(blocks, bus, rng):
+def with_moved(rng, blocks):
+    """Behind some blocks, up to 40 with the rows before, moved up by one, and a new one: [(block, whether moved)]."""
+    found = []
     for block in blocks:
-        for index, row in enumerate(block):
-            ends = index == len(block) - 1
+        found.append((block, False))
+        for _ in range(rng.choice([0, 0, 1, 2, 40])):
+            found.append(([*found[-1][0][1:], rng.randbytes(len(block[0]))], True))
+    return found
+
+
+def payloads(blocks, bus, rng):
+    """The words of `blocks`, or of (block, whether it is moved)."""
+    pairs = [block if isinstance(block, tuple) else (block, False) for block in blocks]
+    for number, (block, moved) in enumerate(pairs):
+        for row in block[-1:] if moved else block:
+            ends = row is block[-1]
             padded = row + rng.randbytes(bus - len(row))
             yield {
                 "data": int.from_bytes(padded, "little"),
                 "end": len(row) - 1,
                 "last": 1,
-                "mark": {"step_last": ends, "last": ends and block is blocks[-1]},
+                "mark": {"step_last": ends, "last": ends and number == len(pairs) - 1, "moved": moved},
             }
 
 
@@ -60,12 +72,12 @@ def columns(blocks, depth):
 def test_columns_of_blocks(rows, bus, depth, comes, goes):
     rng, stopwatch = random.Random(rows), Stopwatch()
     block = Transposer(rows, bus, depth=depth, cells="portable")
-    blocks = blocks_of(rng, rows, bus, depth, 14)
-    expected = list(columns(blocks, depth))
+    pairs = with_moved(rng, blocks_of(rng, rows, bus, depth, 14))
+    expected = list(columns([rows for rows, _ in pairs], depth))
     taken = []
 
     async def sender(ctx):
-        await send(ctx, block.i, payloads(blocks, bus, rng), random.Random(1), comes)
+        await send(ctx, block.i, payloads(pairs, bus, rng), random.Random(1), comes)
 
     async def receiver(ctx):
         taken.extend(await receive(ctx, block.o, len(expected), random.Random(2), goes))
@@ -93,6 +105,27 @@ def test_a_word_a_cycle_each_way():
         stopwatch.stopped = True
 
     simulate(block, sender, receiver, stopwatch.run)
+
+
+def test_a_block_that_is_moved_takes_a_word():
+    block, rng, stopwatch = Transposer(4, 8, depth=8, cells="portable"), random.Random(1), Stopwatch()
+    rows = [rng.randbytes(8) for _ in range(64)]
+    blocks = [(rows[at : at + 4], at > 0) for at in range(61)]
+    taken = []
+
+    async def sender(ctx):
+        await send(ctx, block.i, payloads(blocks, 8, rng), rng)
+
+    async def receiver(ctx):
+        taken.extend(await receive(ctx, block.o, 1, rng))
+        first = stopwatch.cycles
+        taken.extend(await receive(ctx, block.o, 60, rng))
+        assert stopwatch.cycles - first == 60
+        stopwatch.stopped = True
+
+    simulate(block, sender, receiver, stopwatch.run)
+    expected = columns([block for block, _ in blocks], 8)
+    assert all(right(word, column, 4, 8) for word, column in zip(taken, expected, strict=True))
 
 
 def test_a_reset_forgets_what_is_inside():

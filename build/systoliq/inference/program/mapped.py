@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from systoliq.hw.dma.convolutions import Maps, kernel_rows, parts
+from systoliq.hw.dma.convolutions import Maps, kernel_rows, parts, runs_of_group
 from systoliq.hw.engine import EngineConfig, JobShape
 from systoliq.hw.engine.config import LARGEST
 from systoliq.hw.network.image import ImageWindow
@@ -67,6 +67,7 @@ def _groups_of_a_job(image: Image, width: int, groups: int, config: EngineConfig
     With more groups, a beat of A is read for more columns, and the array multiplies more zeros.
     """
     channels, taps = int(image.kernels.shape[1]), math.prod(image.window.kernel)
+    _, height, wide, _ = image.pixels.shape
 
     def shape(size: int) -> JobShape:
         """The job of as many rows as the array has."""
@@ -75,7 +76,8 @@ def _groups_of_a_job(image: Image, width: int, groups: int, config: EngineConfig
 
     def cycles(size: int) -> float:
         """Cycles of the array, or of A's beats."""
-        return max(shape(size).b_words, config.rows * taps * -(-size * channels // bus_bytes)) / size
+        windows = ImageWindow(window=image.window, image=(height, wide), channels=size * channels)
+        return max(shape(size).b_words, runs_of_group(windows, config.rows, bus_bytes)) / size
 
     sizes = [max(config.cols // width, 1)]
     while (
@@ -182,9 +184,8 @@ def cycles_of(pieces: tuple[Piece, ...], config: EngineConfig, bus_bytes: int) -
     for piece in pieces:
         shape = JobShape(m=piece.job.m, k=piece.job.k, n=piece.job.n, config=config)
         if piece.maps is None:
-            beats = -(-shape.k // bus_bytes)
+            beats = float(-(-shape.k // bus_bytes))
         else:
-            windows = piece.maps[1].windows
-            beats = math.prod(windows.window.kernel) * -(-windows.channels // bus_bytes)
-        cycles += max(shape.groups * shape.column_tiles * shape.tile_cycles, shape.m * beats)
+            beats = runs_of_group(piece.maps[1].windows, config.rows, bus_bytes) / config.rows
+        cycles += max(shape.groups * shape.column_tiles * shape.tile_cycles, math.ceil(shape.m * beats))
     return cycles

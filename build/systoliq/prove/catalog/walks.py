@@ -55,6 +55,26 @@ class _Shape:
         """Steps of a window."""
         return self.taps[0] * self.taps[1] * self.steps
 
+    def groups(self, most: int) -> list[tuple[int, int, bool]]:
+        """Of each group of at most `most` rows its first row, its number of rows, and whether it has a run for each row
+        at the first tap of a line only: its windows are in one line, and the next tap is that of the next window.
+        """
+        found = []
+        for first in range(0, self.rows, most):
+            size = min(most, self.rows - first)
+            in_line = first // self.out[1] == (first + size - 1) // self.out[1]
+            shares = self.maps and self.steps == 1 and self.strides[1] == self.dilations[1]
+            found.append((first, size, in_line and shares))
+        return found
+
+    def runs(self, size: int, moves: bool) -> int:
+        """Runs of a group of `size` rows."""
+        return self.taps[0] * (size + self.taps[1] - 1) if moves else size * self.all_steps
+
+    def all_runs(self, group: int | None) -> int:
+        """Runs of all groups of at most `group` rows."""
+        return sum(self.runs(size, moves) for _, size, moves in self.groups(group or self.rows))
+
     def plain(self) -> dict[str, int]:
         """Fields of `WalkSettings`; a matrix is a line of windows."""
         strides = {"row_stride": self.strides[1] * _PIXEL, "step_stride": _STEP}
@@ -144,18 +164,22 @@ class WalkHarness(wiring.Component):
         address = (free.address << _DIGITS) + which.image * _IMAGE + y * _LINE + x * _PIXEL + which.step * _STEP
         row = (which.image * shape.out[0] + which.y) * shape.out[1] + which.x
         step = (which.v * shape.taps[1] + which.u) * shape.steps + which.step
-        group = self.group or shape.rows
-        of_group, left = Signal(8), Signal(8)  # rows before the group, and from there on
-        m.d.comb += [of_group.eq(row // group * group), left.eq(shape.rows - of_group)]
-        size = Mux(left > group, group, left)
-        before = Signal(10)
-        m.d.comb += before.eq(of_group * shape.all_steps + step * size + row - of_group)
-        total, run = shape.rows * shape.all_steps, dut.o.payload
-        here = dut.o.valid & (taken == before)
+        before, size, end, moved, exists = Signal(10), Signal(8), Signal(8), Signal(), Signal()  # of the chosen run
+        total = 0
+        for first, rows, moves in shape.groups(self.group or shape.rows):
+            with m.If((row >= first) & (row < first + rows)):
+                m.d.comb += [size.eq(rows), end.eq(first + rows - 1), exists.eq(1)]
+                m.d.comb += before.eq(total + step * size + row - first)
+                if moves:
+                    m.d.comb += before.eq(total + which.v * (size + shape.taps[1] - 1) + row - first + which.u)
+                    m.d.comb += [moved.eq(which.u != 0), exists.eq((which.u == 0) | (row == end))]
+            total += shape.runs(rows, moves)
+        run, here = dut.o.payload, dut.o.valid & exists & (taken == before)
         with m.If(here):
             m.d.comb += [
                 Assert(run.extent == Mux(which.step == shape.steps - 1, free.last_extent, free.extent)),
-                Assert(run.mark.step_last == (row == of_group + size - 1)),
+                Assert(run.mark.step_last == (row == end)),
+                Assert(run.mark.moved == moved),
                 Assert(run.mark.last == ((row == shape.rows - 1) & (step == shape.all_steps - 1))),
                 Assert(run.fill == (~there if shape.maps else 0)),
                 Assert(Mux(run.fill, filler(run.address) == free.fill, run.address == address[:32])),
@@ -165,7 +189,7 @@ class WalkHarness(wiring.Component):
 
 
 def _walk(name: str, *shapes: _Shape, group: int | None, bug: SeededBug, quick: bool = False) -> Property:
-    cycles = sum(shape.rows * shape.all_steps + MapWalk.latency + 2 for shape in shapes)
+    cycles = sum(shape.all_runs(group) + MapWalk.latency + 2 for shape in shapes)
     return Property(
         name=f"walk over {name}",
         claim="every run is where its formula says, in its order, and all come; pixels that are not there fill",
@@ -184,6 +208,8 @@ _MATRIX = (_Shape(steps=2, out=(1, 3), maps=False), _Shape(steps=1, out=(1, 2), 
 _PADDED = _Shape(images=2, out=(2, 1), taps=(1, 2), size=(2, 2), origin=(-1, -1), strides=(2, 1))
 _DILATED = _Shape(steps=2, out=(1, 2), taps=(2, 1), size=(3, 3), origin=(0, -1), dilations=(2, 1))
 
+_SIDE_BY_SIDE = _Shape(out=(2, 3), taps=(1, 2), size=(2, 3), origin=(0, -1))
+
 _Y = _bug("map_walk", "Mux(image_ends, of_map.origin_y, place.y + of_map.stride_y)", "place.y + of_map.stride_y")
 
 PROPERTIES = (
@@ -194,4 +220,6 @@ PROPERTIES = (
     _walk("images, then a matrix, groups of 3 rows", _PADDED, _MATRIX[1], group=3, bug=_Y),
     _walk("lines of taps, then a matrix, groups of 2 rows", _DILATED, _MATRIX[1], group=2,
           bug=_bug("map_walk", "Mux(taps_end, of_map.tap_line_stride, of_map.tap_stride)", "of_map.tap_stride")),
+    _walk("windows side by side, then a matrix, groups of 2 rows", _SIDE_BY_SIDE, _MATRIX[1], group=2,
+          bug=_bug("map_walk", "kept.shares & ~crosses", "kept.shares")),
 )  # fmt: skip

@@ -21,7 +21,7 @@ from ..network.image import ImageWindow
 from .bus import ADDRESS_BITS
 from .map_walk import COORDINATE_BITS, MapSettings
 
-__all__ = ["Maps", "is_copied", "kernel_rows", "map_fields", "parts"]
+__all__ = ["Maps", "is_copied", "kernel_rows", "map_fields", "parts", "runs_of_group"]
 
 Array = npt.NDArray[Any]
 _FAR = 1 << (COORDINATE_BITS - 1)  # a pixel's coordinates are at least -_FAR, and less than it
@@ -193,10 +193,22 @@ def is_copied(maps: Maps, config: EngineConfig, bus_bytes: int, n: int) -> bool:
     channels, k = maps.windows.channels, maps.k(config)
     steps = -(-channels // bus_bytes)
     within = 0.0 if maps.strides[0] % bus_bytes == 0 else (channels - steps) / bus_bytes  # beats more, on the average
-    taps = maps.windows.window.kernel[0] * maps.windows.window.kernel[1]
-    by_address = config.rows * taps * (steps + within)
+    by_address = runs_of_group(maps.windows, config.rows, bus_bytes) * (1 + within / steps)
     needed = k // config.depth * -(-n // config.cols)
     return by_address > max(needed, config.rows * -(-k // bus_bytes))
+
+
+def runs_of_group(windows: ImageWindow, rows: int, bus_bytes: int) -> float:
+    """Runs of `MapWalk` for a group of `rows` windows, on average of an image's groups."""
+    (down, across), window, steps = windows.out, windows.window, -(-windows.channels // bus_bytes)
+    high, wide = window.kernel
+    runs = rows * high * wide * steps
+    if steps > 1 or window.strides[1] != window.dilations[1]:
+        return runs
+    first = np.arange(0, down * across, rows)
+    last = np.minimum(first + rows, down * across) - 1
+    in_one_line = float(np.mean(first // across == last // across))
+    return runs - in_one_line * high * (rows - 1) * (wide - 1)
 
 
 def map_fields(maps: Maps, bus_bytes: int, address: int) -> tuple[int, dict[str, int]]:

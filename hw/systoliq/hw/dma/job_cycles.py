@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from ..engine import AxiEngine, EngineConfig, JobShape
 from .commands import WalkOf
 
-__all__ = ["JobTimes", "Supply", "beats_of_steps", "job_times", "y_cycles"]
+__all__ = ["JobTimes", "RowsOfA", "Supply", "beats_of_steps", "job_times", "y_cycles"]
 
 _A_LATENCY, _B_LATENCY = 22, 12
 """Cycles from the start of a walk to the first word for the engine, besides the first block of A."""
@@ -28,14 +28,30 @@ _AHEAD = 4
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Supply:
-    """The `walks` of a job by operand, the times at which they begin, and `taps`: rows of A have as many times the
-    steps of its walk.
+class RowsOfA:
+    """What the rows of A are: rows of a matrix or, if there is a `line`, windows of a map.
+
+    A line has `line` windows, and a window `down` lines of `across` taps; each tap has the steps of the walk. With
+    `shares`, windows side by side have taps in common.
     """
+
+    across: int = 1
+    down: int = 1
+    line: int = 0
+    shares: bool = False
+
+    def moves(self, first: int, last: int) -> bool:
+        """True if taps of the group of these rows are read once for all of its windows."""
+        return self.shares and first // self.line == last // self.line
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Supply:
+    """The `walks` of a job by operand, the times at which they begin, and what the `rows` of A are."""
 
     walks: Mapping[str, WalkOf]
     starts: Mapping[str, float]
-    taps: int
+    rows: RowsOfA
     bus_bytes: int
 
 
@@ -68,14 +84,13 @@ def job_times(engine: AxiEngine, shape: JobShape, supply: Supply, first: float) 
     """The times of a job whose first words can be taken at `first`."""
     config, tile, walks, starts = shape.config, shape.tile_cycles, supply.walks, supply.starts
     tail = engine.cycles(shape) - shape.groups * shape.column_tiles * tile
-    blocks, last_block = _blocks(supply, config, min(config.rows, shape.m))
-    short_group = sum(_blocks(supply, config, (shape.m - 1) % config.rows + 1)[0])
+    blocks, last_block = _blocks(supply, config, 0, shape.m)
     b_there = max(starts["b"] + _B_LATENCY, first)
     a_there = max(starts["a"] + _A_LATENCY, first - min(_AHEAD * blocks[0], sum(blocks)))
     ends: list[float] = []
     time = first
     for group in range(shape.groups):
-        a_there += sum(blocks) if group < shape.groups - 1 else short_group
+        a_there += sum(_blocks(supply, config, group * config.rows, shape.m)[0])
         full, into = divmod((group + 1) * shape.beats - config.a_words - 1, shape.beats)
         if full >= 0:  # the words of this group take the place of words that the array has used
             a_there = max(a_there, (time if full == group else ends[full] - tile) + into + _REFILL)
@@ -104,12 +119,26 @@ def beats_of_steps(walk: WalkOf, bus_bytes: int) -> list[float]:
     return [*[whole] * (walk.steps - 1), last]
 
 
-def _blocks(supply: Supply, config: EngineConfig, rows: int) -> tuple[list[float], float]:
-    """Cycles of each block of a group of A in the transposer, and of the last one on its way out."""
-    walk, columns = supply.walks["a"], 1
-    found = []
-    for extent in [*[walk.extent] * (walk.steps - 1), walk.last_extent]:
-        columns = extent // config.depth + 1
-        beats = _beats_of_run(walk.address, (walk.row_stride,), extent, supply.bus_bytes)
-        found.append(max(rows * beats, float(columns)))
-    return found * supply.taps, float(columns)
+def _blocks(supply: Supply, config: EngineConfig, first: int, m: int) -> tuple[list[float], float]:
+    """Cycles in the transposer of each block of the group of A, of `m` rows, that begins with row `first`; and of the
+    last one on its way out.
+    """
+    rows = min(config.rows, m - first)
+    return _cycles_of_blocks(supply, config, rows, supply.rows.moves(first, first + rows - 1))
+
+
+def _cycles_of_blocks(supply: Supply, config: EngineConfig, rows: int, moves: bool) -> tuple[list[float], float]:
+    """The same of a group of `rows` rows, whose blocks of one line of taps ``moves`` says are moved, but the first."""
+    walk, of_a, columns = supply.walks["a"], supply.rows, 1
+
+    def of_tap(rows: int) -> list[float]:
+        nonlocal columns
+        found = []
+        for extent in [*[walk.extent] * (walk.steps - 1), walk.last_extent]:
+            columns = extent // config.depth + 1
+            beats = _beats_of_run(walk.address, (walk.row_stride,), extent, supply.bus_bytes)
+            found.append(max(rows * beats, float(columns)))
+        return found
+
+    line = of_tap(rows) + of_tap(1 if moves else rows) * (of_a.across - 1)
+    return line * of_a.down, float(columns)

@@ -15,7 +15,7 @@ from ..engine.host import Map
 from ..hierarchy import mark_used
 from ..network.softmax_steps import ADD_CYCLES
 from .commands import WalkOf, dma_register
-from .job_cycles import Supply, job_times
+from .job_cycles import RowsOfA, Supply, job_times
 from .list_player import Opcode
 from .normalized_rows import RECORDS, search_cycles
 from .registers import (
@@ -55,7 +55,7 @@ _ROW_TABLE, _ROWS, _NORMALIZED = 28, 48, 56
 (_COMMAND,), _SOFTMAX = VECTOR_REGISTERS, SOFTMAX_REGISTER
 _, _NORM_SCALE, _NORMALIZATION = NORMALIZATION_REGISTERS
 _QUEUE, _OF_MASTERS = dma_register("QUEUE"), dma_register("DMA_STATUS")
-_TAPS = next(register for register in MAP_REGISTERS if register.name == "A_TAPS")
+_MAP = {field.name: (register, field) for register in MAP_REGISTERS for field in register.fields}
 
 
 def list_cycles(data: bytes, config: EngineConfig, bus_bytes: int, *, engine: AxiEngine | None = None) -> int:
@@ -85,7 +85,7 @@ class _Player:
         self.walks = dict.fromkeys(OPERANDS, 0.0)  # the end of the last walk
         self.starts = dict.fromkeys(OPERANDS, 0.0)
         self.queued: dict[str, WalkOf] = {}
-        self.taps = 1
+        self.rows = RowsOfA()
         self.loaded = 0.0
         self.ended: list[float] = []
         self.written = 0.0
@@ -160,11 +160,22 @@ class _Player:
             if flags & _QUEUE.field(name).mask:
                 self.queued[name] = self._walk(name)
                 self.starts[name] = max(self.time + 2, self.walks[name])
-        self.taps = 1
-        if flags & _QUEUE.field("map").mask:
-            word = self.registers[BASE + _TAPS.offset]
-            fields = (_TAPS.field(name) for name in ("taps_x", "taps_y"))
-            self.taps = math.prod((word & field.mask) >> field.lsb for field in fields)
+        self.rows = self._windows() if flags & _QUEUE.field("map").mask else RowsOfA()
+
+    def _windows(self) -> RowsOfA:
+        """The windows of the map whose settings are there."""
+
+        def of_map(name: str) -> int:
+            register, field = _MAP[name]
+            return (self.registers[BASE + register.offset] & field.mask) >> field.lsb
+
+        walk, stride = self._walk("a"), of_map("stride_x")
+        return RowsOfA(
+            across=of_map("taps_x"),
+            down=of_map("taps_y"),
+            line=of_map("out_width"),
+            shares=walk.steps == 1 and stride == of_map("dilation_x") and walk.row_stride == of_map("tap_stride"),
+        )
 
     def _start(self) -> None:
         """A job with the registers and walks as they are."""
@@ -174,7 +185,7 @@ class _Player:
         shape = JobShape(m=m, k=k, n=n, config=self.config)
         first = max(self.time + _LOADED, self.free)
         self.loaded = first
-        supply = Supply(walks=self.queued, starts=self.starts, taps=self.taps, bus_bytes=self.bus_bytes)
+        supply = Supply(walks=self.queued, starts=self.starts, rows=self.rows, bus_bytes=self.bus_bytes)
         times = job_times(self.engine, shape, supply, first)
         self.free, self.walks = times.free, times.walks
         self.ended.append(times.ended)

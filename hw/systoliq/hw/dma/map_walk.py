@@ -98,6 +98,10 @@ class MapWalk(wiring.Component):
     its steps are the steps of one tap after the other, line by line; a run at a pixel outside the map fills (see
     `Run`).
 
+    Windows side by side have pixels in common: where windows and taps move by the same number of pixels, a tap of one
+    window is the tap before of the next one. If a tap is one step and the group's windows are in one line, only the
+    first tap of each line of taps has a run for each row. The others have the last row's, ``moved`` (see `Mark`).
+
     ``start``, while ``busy`` is 0, takes the settings, which must be steady in that cycle only. The first run is
     offered ``latency`` cycles later, then a run a cycle; ``busy`` is 1 from the cycle after ``start`` until the last
     one was taken.
@@ -145,16 +149,25 @@ class MapWalk(wiring.Component):
         window_last = Signal()
         group_last = Signal()  # a run ends its group: of four registers, which wait for no one
         m.d.comb += group_last.eq(row_last & window_last)
-        self._rows(m, kept, place, begin=begin, goes=goes, row_last=row_last, group_last=group_last)
+        moved = self._rows(
+            m, kept, place, begin=begin, goes=goes, row_last=row_last, group_last=group_last, taps_end=step.across_last
+        )
         self._steps(m, kept, step, begin=begin, goes=goes & row_last, ends=goes & group_last, window_last=window_last)
         m.d.comb += stays.eq(begin | (going & ~(goes & group_last & place.rows_last)))
         m.d.sync += [going.eq(stays), goes.eq(stays & may)]
+        m.d.sync += kept.shares.eq(
+            kept.maps
+            & kept.single["steps"]
+            & (kept.map.stride_x == kept.map.dilation_x)
+            & (kept.plain.row_stride == kept.map.tap_stride)
+        )
         run, offset, x, y = (getattr(behind.i.payload, name) for name in _Placed.members)
         m.d.comb += [
             *(x.eq(place.x + step.x), y.eq(place.y + step.y)),
             *(run.address.eq(place.address + place.stride), offset.eq(step.address)),
             run.extent.eq(Mux(step.steps_last, kept.plain.last_extent, kept.plain.extent)),
             *(run.mark.step_last.eq(row_last), run.mark.last.eq(group_last & place.rows_last)),
+            run.mark.moved.eq(moved),
         ]
         self._offer(m, kept, behind.o)
         return m
@@ -169,8 +182,11 @@ class MapWalk(wiring.Component):
         goes: Value,
         row_last: Signal,
         group_last: Value,
-    ) -> None:
-        """Rows of a group, once for each step; ``first`` is the group's first one."""
+        taps_end: Value,
+    ) -> Signal:
+        """Rows of a group, once for each step, or only the last one, where the signal returned is 1; ``first`` is the
+        group's first one.
+        """
         first = Signal(_Place, reset_less=True)
         after = Signal(_Place)
         slot = Signal(range(max(self.group, 2)))
@@ -203,19 +219,28 @@ class MapWalk(wiring.Component):
                     *(each.x.eq(of_map.origin_x), each.y.eq(of_map.origin_y)),
                 ]
         again = row_last & ~group_last  # the group's rows, at the next step
+        crosses = Signal(reset_less=True)  # the group has rows of two lines
+        moved, stays = Signal(reset_less=True), Signal(name="row_stays")
+        m.d.comb += stays.eq(again & kept.shares & ~crosses & ~taps_end)
         with m.If(goes):
             m.d.sync += [
-                place.eq(Mux(again, first, after)),
                 slot.eq(Mux(row_last, 0, slot + 1)),
-                ends.eq(
-                    Mux(row_last, self.group == 1, slot == self.group - 2)
-                    | Mux(again, first.rows_last, after.rows_last)
-                ),
+                crosses.eq(~group_last & (crosses | (line_ends & ~row_last))),
+                moved.eq(stays),
             ]
+            with m.If(~stays):
+                m.d.sync += [
+                    place.eq(Mux(again, first, after)),
+                    ends.eq(
+                        Mux(row_last, self.group == 1, slot == self.group - 2)
+                        | Mux(again, first.rows_last, after.rows_last)
+                    ),
+                ]
             with m.If(group_last):
                 m.d.sync += first.eq(after)
         with m.If(begin):
-            m.d.sync += [slot.eq(0), ends.eq(single["rows"] | (self.group == 1))]
+            m.d.sync += [slot.eq(0), ends.eq(single["rows"] | (self.group == 1)), crosses.eq(0), moved.eq(0)]
+        return moved
 
     def _steps(
         self, m: Module, kept: _Kept, step: data.View, *, begin: Value, goes: Value, ends: Value, window_last: Signal
@@ -266,12 +291,15 @@ class MapWalk(wiring.Component):
 
 
 class _Kept:
-    """The settings of the current walk; ``single`` has a bit for each count that is 1, from their second cycle on."""
+    """The settings of the current walk; ``single`` has a bit for each count that is 1, from their second cycle on.
+    ``shares``, a cycle later: windows have pixels in common that are read once.
+    """
 
     def __init__(self) -> None:
         self.plain = Signal(WalkSettings, name="plain", reset_less=True)
         self.map = Signal(MapSettings, name="map", reset_less=True)
         self.maps = Signal(name="over_maps", reset_less=True)
+        self.shares = Signal(name="shares", reset_less=True)
         self.single = {name: Signal(name=f"single_{name}", reset_less=True) for name in COUNTS}
 
     @property

@@ -13,8 +13,10 @@ __all__ = ["EXTENT_BITS", "Mark", "Run", "Walk", "WalkSettings", "filler", "fill
 EXTENT_BITS = 24
 
 
-Mark = data.StructLayout({"step_last": 1, "last": 1})
-"""Position of a run in a walk: set if the run ends a step's rows, and the walk."""
+Mark = data.StructLayout({"step_last": 1, "last": 1, "moved": 1})
+"""Position of a run in a walk: set if the run ends a step's rows, and the walk. With ``moved``, the step has this run
+only: its other rows are the step before's, but the first one, moved up by one.
+"""
 
 Run = data.StructLayout({"address": ADDRESS_BITS, "extent": EXTENT_BITS, "fill": 1, "mark": Mark})
 """``extent`` + 1 bytes from ``address`` on. With ``fill``, all are the byte that `filling` put into ``address``."""

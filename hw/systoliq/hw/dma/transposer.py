@@ -26,12 +26,15 @@ _BLOCKS = 4  # that the memory holds: of two the next one would come a cycle aft
 
 
 class _Rows(NamedTuple):
-    """A row on its way into the memory; of each part its block's elements, less one, and whether it ends a walk."""
+    """A row on its way into the memory; of each block the address of its first row, its elements, less one, and whether
+    it ends a walk.
+    """
 
     write: Signal
     ends: Signal
     address: Signal
     turned: Signal
+    bases: list[Signal]
     sizes: list[Signal]
     lasts: list[Signal]
 
@@ -41,11 +44,12 @@ class Transposer(wiring.Component):
 
     A run is one word, and a block is the rows of a step: that with ``mark.step_last`` ends it, and says with ``end``
     how many elements there are (of the last one some bytes may be missing). Of rows that are missing a column holds
-    anything. While one block leaves, others come: a word a cycle each way. A column leaves ``latency`` cycles
+    anything. A block whose only run is ``moved`` has the rows of the block before, but its first one, and that run
+    behind them. While one block leaves, others come: a word a cycle each way. A column leaves ``latency`` cycles
     after its block's last word was taken at the earliest.
 
-    Bank b of the memory holds element (b - r) mod banks of row r at address r: a row is written to all banks at one
-    address, and a column is read from all banks at addresses that count down from bank to bank.
+    The memory is a ring of rows. Bank b holds element (b - r) mod banks of the row at address r: a row is written to
+    all banks at one address, and a column is read from all banks at addresses that count down from bank to bank.
     """
 
     latency = 4  # turned, into the memory, out of it, and into the output register
@@ -59,6 +63,7 @@ class Transposer(wiring.Component):
         self.cells = cells
         self.elements = bus_bytes // depth
         self.banks = 1 << (max(rows, self.elements) - 1).bit_length()
+        self.ring = max(_BLOCKS << max(rows - 1, 1).bit_length(), self.banks)  # rows: a multiple of the banks
         self.kind = f"transposer_{rows}x{8 * bus_bytes}"
         super().__init__(
             {
@@ -79,17 +84,19 @@ class Transposer(wiring.Component):
     def _rows(self, m: Module, left: Value) -> _Rows:
         """Rows are taken while there is a part of the memory for them, and turned."""
         bits, word = 8 * self.depth, self.i.payload
-        slots = 1 << max(self.rows - 1, 1).bit_length()
         taken = Signal()
         ended = Signal()
         free = Credit(m, _BLOCKS, name="free", full=True, give=left, take=ended)
         into = Signal(range(_BLOCKS))
-        row = Signal(range(slots))
+        row = Signal(range(self.ring))
+        first = Signal(range(self.ring))  # row of this block
+        base, last_base = Signal(range(self.ring)), Signal(range(self.ring), reset_less=True)
         rows = _Rows(
             write=Signal(name="write"),
             ends=Signal(name="write_ends"),
-            address=Signal(range(_BLOCKS * slots), name="write_address", reset_less=True),
+            address=Signal(range(self.ring), name="write_address", reset_less=True),
             turned=Signal(bits * self.banks, name="turned", reset_less=True),
+            bases=[Signal(range(self.ring), name=f"base_{part}", reset_less=True) for part in range(_BLOCKS)],
             sizes=[Signal(range(self.elements), name=f"elements_{part}", reset_less=True) for part in range(_BLOCKS)],
             lasts=[Signal(name=f"last_{part}", reset_less=True) for part in range(_BLOCKS)],
         )
@@ -99,21 +106,23 @@ class Transposer(wiring.Component):
             self.i.ready.eq(free.any),
             taken.eq(self.i.valid & self.i.ready),
             ended.eq(taken & word.mark.step_last),
+            base.eq(Mux(word.mark.moved, last_base + 1, first)),
         ]
         count = (self.banks - 1).bit_length()
         m.d.sync += [
             rows.write.eq(taken),
             rows.ends.eq(ended),
-            rows.address.eq(Cat(row, into)),
+            rows.address.eq(row),
             rows.turned.eq(rotate(Cat(elements), (self.banks - row)[:count], bits)),
         ]
         with m.If(taken):
             m.d.sync += row.eq(row + 1)
         with m.If(ended):
-            m.d.sync += [row.eq(0), into.eq(into + 1)]
+            m.d.sync += [first.eq(row + 1), last_base.eq(base), into.eq(into + 1)]
         for part in range(_BLOCKS):
             with m.If(ended & (into == part)):
                 m.d.sync += [
+                    rows.bases[part].eq(base),
                     rows.sizes[part].eq(word.end >> (self.depth - 1).bit_length()),
                     rows.lasts[part].eq(word.mark.last),
                 ]
@@ -128,7 +137,8 @@ class Transposer(wiring.Component):
         column = Signal(range(banks))
         there = Signal()
         there_last = Signal(reset_less=True)
-        there_column = Signal.like(column, reset_less=True)
+        there_turn = Signal.like(column, reset_less=True)
+        base, count = Array(rows.bases)[out_of], len(column)
         offers = Signal()
         word = Signal(self.o.payload.shape(), reset_less=True)
         m.d.comb += [
@@ -147,20 +157,21 @@ class Transposer(wiring.Component):
         for bank in range(banks):
             ram = BlockRam(bits, depth=1 << len(rows.address), cells=self.cells, registered=False)
             m.submodules[f"bank_{bank}"] = place(ram, platform)
+            low = (bank - column)[:count]  # of the address, which is that of one of as many rows as there are banks
             m.d.comb += [
                 ram.write.eq(rows.write),
                 ram.write_address.eq(rows.address),
                 ram.write_data.eq(rows.turned[bits * bank :][:bits]),
                 ram.read.eq(step),
-                ram.read_address.eq(Cat((bank - column)[: len(rows.address) - len(out_of)], out_of)),
+                ram.read_address.eq(Cat(low, base[count:] + (low < base[:count]))),
             ]
             found.append(Value.cast(ram.read_data))
         with m.If(step):
             m.d.sync += [
                 there.eq(read),
                 there_last.eq(ends & Array(rows.lasts)[out_of]),
-                there_column.eq(column),
+                there_turn.eq(column + base[:count]),
                 offers.eq(there),
                 word.last.eq(there_last),
-                word.data.eq(rotate(Cat(found), there_column, bits)),
+                word.data.eq(rotate(Cat(found), there_turn, bits)),
             ]
