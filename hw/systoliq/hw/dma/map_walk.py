@@ -220,7 +220,8 @@ class MapWalk(wiring.Component):
                 ]
         again = row_last & ~group_last  # the group's rows, at the next step
         crosses = Signal(reset_less=True)  # the group has rows of two lines
-        moved, stays = Signal(reset_less=True), Signal(name="row_stays")
+        moved = Signal(reset_less=True)
+        stays = Signal(name="row_stays")
         m.d.comb += stays.eq(again & kept.shares & ~crosses & ~taps_end)
         with m.If(goes):
             m.d.sync += [

@@ -90,7 +90,8 @@ class Transposer(wiring.Component):
         into = Signal(range(_BLOCKS))
         row = Signal(range(self.ring))
         first = Signal(range(self.ring))  # row of this block
-        base, last_base = Signal(range(self.ring)), Signal(range(self.ring), reset_less=True)
+        base = Signal(range(self.ring))
+        last_base = Signal(range(self.ring), reset_less=True)
         rows = _Rows(
             write=Signal(name="write"),
             ends=Signal(name="write_ends"),
