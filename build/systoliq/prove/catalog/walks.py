@@ -56,8 +56,10 @@ class _Shape:
         return self.taps[0] * self.taps[1] * self.steps
 
     def groups(self, most: int) -> list[tuple[int, int, bool]]:
-        """Of each group of at most `most` rows its first row, its number of rows, and whether it has a run for each row
-        at the first tap of a line only: its windows are in one line, and the next tap is that of the next window.
+        """(first row, number of rows, whether it moves) of each group of at most `most` rows.
+
+        A group moves if it has a run for each row at the first tap of a line only: its windows are in one line, and a
+        tap is the next tap of the window before.
         """
         found = []
         for first in range(0, self.rows, most):

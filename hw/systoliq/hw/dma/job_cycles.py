@@ -29,7 +29,7 @@ _AHEAD = 4
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RowsOfA:
-    """What the rows of A are: rows of a matrix or, if there is a `line`, windows of a map.
+    """The kind of rows that A has: rows of a matrix or, if there is a `line`, windows of a map.
 
     A line has `line` windows, and a window `down` lines of `across` taps; each tap has the steps of the walk. With
     `shares`, windows side by side have taps in common.
