@@ -19,6 +19,7 @@ from ..synth.energy import Energy, check_energy
 from ..synth.floorplan import floorplan_line, floorplan_script
 from ..synth.opensta import BRINGS
 from ..synth.report import SynthReport
+from ..synth.target import MINUTES
 from ..synth.targets import TARGETS, open_target
 from .expected_time import tell_expected_time
 from .options import (
@@ -51,13 +52,22 @@ Targets (ecp5 also with -7 and -8 for the faster speed grades)
 
 Without size options, a layer has as many columns as fit, at most 16, and a network is the smallest that computes 1000
 images per second, or the fastest that fits. Results are cached: the same design is not placed twice. Exit status is 1
-if the median of the seeds misses --mhz. Needs: pip install 'systoliq[synth]'.
+if the median of the seeds misses --mhz, or if a seed is not routed and there is --mhz. Needs: pip install
+'systoliq[synth]'.
 """
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--target", type=TargetName(), required=True, metavar="T", help="The part, or a board; see above."),
     click.option(
         "--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Place and route with seeds 1 to N."
+    ),
+    click.option(
+        "--minutes",
+        type=click.FloatRange(min=0, min_open=True),
+        default=MINUTES,
+        show_default=True,
+        metavar="N",
+        help="Give up a seed after N minutes of place and route.",
     ),
     click.option("--mhz", type=float, metavar="F", help="Required frequency.  [the target's]"),
     click.option(
@@ -107,8 +117,9 @@ Examples
     debug_option,
 )
 def synth(
-    source: str, weights: Path | None, no_bias: bool, name: str | None, target: str, seeds: int, mhz: float | None,
-    liberty: Path | None, energy: Path | None, report: Path | None, floorplan: Path | None, **hardware: Any,
+    source: str, weights: Path | None, no_bias: bool, name: str | None, target: str, seeds: int, minutes: float,
+    mhz: float | None, liberty: Path | None, energy: Path | None, report: Path | None, floorplan: Path | None,
+    **hardware: Any,
 ) -> None:  # fmt: skip
     """See `help`."""
     check_file("report", report)
@@ -126,7 +137,13 @@ def synth(
     stages = Stages()
     with stages.stage(f"synthesize {design.name} for {device.title}") as detail:
         found = design.synthesize(
-            target, seeds=range(1, seeds + 1), mhz=mhz, liberty=liberty, energy=operands, progress=detail
+            target,
+            seeds=range(1, seeds + 1),
+            minutes=minutes,
+            mhz=mhz,
+            liberty=liberty,
+            energy=operands,
+            progress=detail,
         )
     rate = _images_a_second(design, found)
     if report is not None:
@@ -209,6 +226,7 @@ def _part(report: SynthReport, figures: dict[str, Any]) -> Iterator[tuple[str, o
     if report.fmax_mhz is not None:
         each = ", ".join(f"{mhz:g}" for mhz in report.fmax_mhz_per_seed)
         yield "MHz", f"{report.fmax_mhz:g} (median of {each}; {report.target_mhz:g} asked for)"
+        yield from ((f"not routed: seed {seed}", reason) for seed, reason in report.not_routed.items())
         yield from ((f"not timed: {kind}", "no path to or from it is in these MHz") for kind in report.untimed)
         yield "clock", clock_verdict(report)
         yield "million MACs/s", figures["mmacs_per_second"]

@@ -22,12 +22,20 @@ from .energy import check_energy, energies_of, estimate
 from .families import FAMILIES
 from .families.large_memories import in_large_blocks
 from .floorplan import floorplan
-from .nextpnr import DoesNotFitError, critical_path, max_mhz, run_nextpnr, site_figures, untimed_cells
+from .nextpnr import (
+    DoesNotFitError,
+    NotRoutedError,
+    critical_path,
+    max_mhz,
+    run_nextpnr,
+    site_figures,
+    untimed_cells,
+)
 from .opensta import TIMED, find_sta, slowest_path
 from .parts import figures_of_parts
 from .report import CriticalPath, SynthReport
 from .standard_cells import CELLS, Library, library_of, read_library
-from .target import Target
+from .target import MINUTES, Target
 from .targets import open_target
 from .tools import find_nextpnr, find_yosys
 from .yosys import before_synthesis, cell_figures, mapped_apart, netlist_to_place, run_blocks, run_yosys, top_of
@@ -85,6 +93,7 @@ def synthesize(
     target: str | Target,
     *,
     seeds: Sequence[int] = (1, 2, 3),
+    minutes: float = MINUTES,
     mhz: float | None = None,
     liberty: Path | None = None,
     breakdown: bool = True,
@@ -97,6 +106,8 @@ def synthesize(
     ----------
     seeds
         for nextpnr's placer; each is a separate run.
+    minutes
+        after which a run of nextpnr is given up. Its seed is in the report's `not_routed`.
     mhz
         the frequency to request from nextpnr, or from the mapping to standard cells (default: the target's).
     liberty
@@ -113,6 +124,8 @@ def synthesize(
     ------
     DoesNotFitError
         if the part has too few resources of a kind.
+    NotRoutedError
+        if no seed was routed in time.
     InputError
         if the target, its library or the design has no energy.
     """
@@ -133,10 +146,10 @@ def synthesize(
         placement = _timed(folder, name, asked, say)
     if target.place:
         check_fit(figures, target)
-        placement = _place(folder, figures["pins"], target, seeds, asked, say)
+        placement = _place(folder, figures["pins"], target, seeds, minutes, asked, say)
         figures |= site_figures(placement.reports[0], target.family)
     modules = _blocks(verilog, name, target, library, asked, say) if library is not None and breakdown else {}
-    report = _report(figures, target, placement, seeds, design)
+    report = _report(figures, target, placement, design)
     parts = figures_of_parts(folder, design.part_of) if breakdown and design.part_of else {}
     if energy is not None and energies is not None:
         report = dataclasses.replace(report, energy=estimate(design, folder, energies, energy, say))
@@ -175,13 +188,17 @@ def synthesized(
 
 @dataclass(frozen=True, kw_only=True)
 class _Placement:
-    """Results of place and route: a report of nextpnr for each seed; empty if nothing was placed."""
+    """Results of place and route: a report of nextpnr for each of the `seeds` that were routed; empty if nothing was
+    placed.
+    """
 
     mhz: float
     open_ports: int = 0
     tools: tuple[str, ...] = ()
     floorplan: Mapping[str, str] = field(default_factory=dict)
+    seeds: tuple[int, ...] = ()
     reports: tuple[dict[str, Any], ...] = ()
+    not_routed: Mapping[int, str] = field(default_factory=dict)
     path: CriticalPath | None = None
 
     @property
@@ -202,7 +219,6 @@ def _report(
     figures: dict[str, float],
     target: Target,
     placement: _Placement,
-    seeds: Sequence[int],
     design: Synthesizable,
 ) -> SynthReport:
     """The report, without its seconds, from the figures of the netlist and what place and route found."""
@@ -217,7 +233,8 @@ def _report(
         dsp=int(figures["dsp"]),
         ram=int(figures["ram"]),
         carries=int(figures["carries"]),
-        seeds=tuple(seeds) if reports else (),
+        seeds=placement.seeds,
+        not_routed=dict(placement.not_routed),
         fmax_mhz_per_seed=placement.speeds,
         target_mhz=placement.mhz,
         open_ports=placement.open_ports,
@@ -268,7 +285,13 @@ def _timed(folder: Path, name: str, mhz: float, say: Callable[[str], None]) -> _
 
 
 def _place(
-    folder: Path, pins: float, target: Target, seeds: Sequence[int], mhz: float, say: Callable[[str], None]
+    folder: Path,
+    pins: float,
+    target: Target,
+    seeds: Sequence[int],
+    minutes: float,
+    mhz: float,
+    say: Callable[[str], None],
 ) -> _Placement:
     """Place and route the netlist in `folder` once for each seed, without ports where it has more than the part."""
     open_ports = int(pins) if pins > target.capacity.get("pins", math.inf) else 0
@@ -285,20 +308,43 @@ def _place(
         clock_pad=bool(target.clock_pin),
         clock=not target.without_ports,
     )
-    reports = []
+    reports: dict[int, dict[str, Any]] = {}
+    not_routed: dict[int, str] = {}
     for seed in seeds:
         say(f"place and route, seed {seed}")
         key = content_key(_FORMAT, netlist, " ".join(target.placed), f"{mhz}", str(seed), nextpnr.version)
 
         def place(building: Path, seed: int = seed) -> None:
             (building / "netlist.json").write_bytes(netlist)
-            run_nextpnr(nextpnr, target, mhz, seed, building)
+            run_nextpnr(nextpnr, target, mhz, seed, building, minutes=minutes)
             (building / "netlist.json").unlink()  # it is kept once, with the synthesis
 
-        placed, _ = obtain("place", key, place)
-        reports.append(json.loads((placed / f"report_{seed}.json").read_text()))
-    tools = (nextpnr.version,)
-    return _Placement(mhz=mhz, open_ports=open_ports, tools=tools, floorplan=plan, reports=tuple(reports))
+        try:
+            placed, _ = obtain("place", key, place)
+        except NotRoutedError as error:
+            not_routed[seed] = str(error)
+        else:
+            reports[seed] = json.loads((placed / f"report_{seed}.json").read_text())
+    if not reports and not_routed:
+        raise NotRoutedError(_unrouted(target, not_routed))
+    return _Placement(
+        mhz=mhz,
+        open_ports=open_ports,
+        tools=(nextpnr.version,),
+        floorplan=plan,
+        seeds=tuple(reports),
+        reports=tuple(reports.values()),
+        not_routed=not_routed,
+    )
+
+
+def _unrouted(target: Target, not_routed: Mapping[int, str]) -> str:
+    """The error of a design that no seed routed in time."""
+    seeds = "; ".join(f"seed {seed}: {reason}" for seed, reason in not_routed.items())
+    return (
+        f"{target.title}: no seed was placed and routed in time ({seeds}): a smaller design leaves more room for "
+        "wires, more --seeds try other placements, and more --minutes wait longer"
+    )
 
 
 def check_fit(figures: dict[str, float], target: Target) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from .tools import Command
 
 __all__ = [
     "DoesNotFitError",
+    "NotRoutedError",
     "critical_path",
     "is_lack_of_room",
     "max_mhz",
@@ -34,24 +36,46 @@ class DoesNotFitError(FailedError):
     """The part has too few resources of a kind; the message says what is needed and available."""
 
 
-def run_nextpnr(nextpnr: Command, target: Target, mhz: float, seed: int, folder: Path) -> dict[str, Any]:
-    """The report of one run; nextpnr's log stays in `folder`."""
+class NotRoutedError(FailedError):
+    """nextpnr was ended before it had placed and routed a design; the message says how far it was."""
+
+
+def run_nextpnr(
+    nextpnr: Command, target: Target, mhz: float, seed: int, folder: Path, *, minutes: float
+) -> dict[str, Any]:
+    """The report of one run; nextpnr's log stays in `folder`. Raises NotRoutedError after `minutes`."""
     output = (_placement(target.family).output, f"out_{seed}.txt")
     if target.clock_pin:
         (folder / CLOCK_PIN_FILE).write_text(f'IO_LOC "clk" {target.clock_pin};\n')
-    done = nextpnr.run(
+    arguments = (
         *_arguments(target, folder),
         *("--json", "netlist.json", "--freq", f"{mhz:g}", "--seed", str(seed), "--timing-allow-fail", "-q"),
         *("--log", f"nextpnr_{seed}.log", "--report", f"report_{seed}.json", "--detailed-timing-report"),
         *(() if target.without_ports or "--out-of-context" in target.place else output),
-        cwd=folder,
     )
+    try:
+        done = nextpnr.run(*arguments, cwd=folder, timeout=60 * minutes)
+    except subprocess.TimeoutExpired:
+        raise NotRoutedError(f"after {minutes:g} minutes, {_progress(folder / f'nextpnr_{seed}.log')}") from None
     if done.returncode:
         errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
         message = errors[0].removeprefix("ERROR: ") if errors else done.stderr.strip()[-500:]
         raise (DoesNotFitError if is_lack_of_room(message) else SynthesisError)(f"{target.title}: {message}")
     report: dict[str, Any] = json.loads((folder / f"report_{seed}.json").read_text())
     return report
+
+
+_ROUTING = re.compile(r"Routing (\d+) arcs")
+_LEFT = re.compile(r"Info: +\d+ \| +\d+ +\d+ \| +\d+ +\d+ \| +(\d+)\|")
+
+
+def _progress(log: Path) -> str:
+    """How far nextpnr is, by its log."""
+    text = log.read_text(errors="replace") if log.exists() else ""
+    left, arcs = _LEFT.findall(text), _ROUTING.search(text)
+    if arcs and left:
+        return f"{left[-1]} of {arcs[1]} connections were not routed"
+    return "nextpnr was still routing" if arcs else "nextpnr was still placing"
 
 
 def is_lack_of_room(message: str) -> bool:

@@ -36,12 +36,13 @@ class SynthReport:
     ``lut_sites`` counts every site with a lookup table, including those that only feed a carry chain: TRELLIS_COMB on
     ECP5, logic cells on iCE40, LUTs of any size on Xilinx. The count is from place and route if the target has it;
     otherwise from the netlist, which is slightly lower (see `sites_of_cells`). ``carries`` are bits of carry chains.
-    ``fmax_mhz`` is the median of ``fmax_mhz_per_seed``; it excludes paths to and from the kinds of cells in
-    ``untimed``, for which place and route has no timing. ``open_ports`` is the number of port bits without a pin, if
-    the part has too few pins. ``floorplan`` has the sites of the placed multipliers, by nextpnr's names (see
-    `floorplan`). ``parts`` has the cells of the design's parts by name, as `figures_of_parts` counts them. ``gates``
-    are all cells of a target without a part, and ``area`` is their area in the unit of the library. ``blocks`` has the
-    modules of the design, each mapped separately. ``energy`` is that of the operands that were given, if any.
+    ``fmax_mhz`` is the median of ``fmax_mhz_per_seed``, of the ``seeds`` that were routed; ``not_routed`` says of each
+    other seed how far it came. The frequency excludes paths to and from the kinds of cells in ``untimed``, for which
+    place and route has no timing. ``open_ports`` is the number of port bits without a pin, if the part has too few
+    pins. ``floorplan`` has the sites of the placed multipliers, by nextpnr's names (see `floorplan`). ``parts`` has the
+    cells of the design's parts by name, as `figures_of_parts` counts them. ``gates`` are all cells of a target without
+    a part, and ``area`` is their area in the unit of the library. ``blocks`` has the modules of the design, each mapped
+    separately. ``energy`` is that of the operands that were given, if any.
     """
 
     name: str
@@ -54,6 +55,7 @@ class SynthReport:
     ram: int
     carries: int
     seeds: tuple[int, ...] = ()
+    not_routed: dict[int, str] = field(default_factory=dict)
     fmax_mhz_per_seed: tuple[float, ...] = ()
     target_mhz: float = 0.0
     open_ports: int = 0
@@ -91,8 +93,8 @@ class SynthReport:
 
     @property
     def met(self) -> bool | None:
-        """True if the median reaches the requested frequency; None without place and route."""
-        return None if self.fmax_mhz is None else self.fmax_mhz >= self.target_mhz
+        """True if all seeds were routed and the median reaches the requested frequency; None without place and route."""
+        return None if self.fmax_mhz is None else not self.not_routed and self.fmax_mhz >= self.target_mhz
 
     @property
     def gates_per_mac(self) -> float | None:

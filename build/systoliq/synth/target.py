@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["CLOCK_PIN_FILE", "BlockSites", "StandardCells", "Target"]
+__all__ = ["CLOCK_PIN_FILE", "MINUTES", "BlockSites", "StandardCells", "Target"]
 
 CLOCK_PIN_FILE = "clock.cst"
 """For Gowin parts: the file with the place of the clock's pin."""
+
+MINUTES = 120.0
+"""Minutes after which place and route of a seed is given up, unless others are asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)

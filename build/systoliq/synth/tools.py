@@ -36,9 +36,12 @@ class Command:
     argv: tuple[str, ...]
     version: str
 
-    def run(self, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-        """Run it in `cwd`, where its files must be: the WebAssembly builds see nothing else."""
-        return run_child([*self.argv, *arguments], cwd=cwd)
+    def run(self, *arguments: str, cwd: Path, timeout: float | None = None) -> subprocess.CompletedProcess[str]:
+        """Run it in `cwd`, where its files must be: the WebAssembly builds see nothing else.
+
+        Raises subprocess.TimeoutExpired after `timeout` seconds.
+        """
+        return run_child([*self.argv, *arguments], cwd=cwd, timeout=timeout)
 
 
 def find_yosys() -> Command:
