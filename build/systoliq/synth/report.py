@@ -93,7 +93,7 @@ class SynthReport:
 
     @property
     def met(self) -> bool | None:
-        """True if all seeds were routed and the median reaches the requested frequency; None without place and route."""
+        """True if all seeds were routed and the median reaches the requested frequency; None if nothing was placed."""
         return None if self.fmax_mhz is None else not self.not_routed and self.fmax_mhz >= self.target_mhz
 
     @property
