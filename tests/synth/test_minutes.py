@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
-from systoliq.synth import Block, flow, open_target, synthesize
+from systoliq.synth import Block, Target, flow, open_target, synthesize
 from systoliq.synth.nextpnr import NotRoutedError, run_nextpnr
 from systoliq.synth.tools import Command, find_nextpnr
 
@@ -26,6 +26,10 @@ if arguments[arguments.index("--seed") + 1] == "2":
     time.sleep(600)
 sys.exit(subprocess.run([sys.argv[1], *arguments]).returncode)
 """
+
+
+def part(minutes: float) -> Target:
+    return dataclasses.replace(open_target("ecp5-25k"), minutes=minutes)
 
 
 def endless(nextpnr: str) -> Command:
@@ -44,7 +48,7 @@ def test_a_run_is_given_up(script: str, progress: str, tmp_path: Path) -> None:
     (tmp_path / "netlist.json").write_text("{}")
     nextpnr = Command(argv=(sys.executable, "-c", script, "nextpnr"), version="a test's")
     with pytest.raises(NotRoutedError, match=f"after 0.01 minutes, .*{progress}"):
-        run_nextpnr(nextpnr, open_target("ecp5-25k"), 100, 2, tmp_path, minutes=0.01)
+        run_nextpnr(nextpnr, part(minutes=0.01), 100, 2, tmp_path)
 
 
 @pytest.mark.slow
@@ -54,7 +58,7 @@ def test_other_seeds_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flow, "find_nextpnr", lambda family: endless(placer))
     array = BareArray(ArrayConfig(cells="ecp5", rows=1, cols=1))
     block = Block(component=AxiBareArray(array), name="array", cells="ecp5", macs_per_cycle=1)
-    report = synthesize(block, "ecp5-25k", seeds=(1, 2, 3), minutes=1, mhz=50)
+    report = synthesize(block, part(minutes=1), seeds=(1, 2, 3), mhz=50)
     assert (report.seeds, len(report.fmax_mhz_per_seed)) == ((1, 3), 2)
     assert report.not_routed == {2: "after 1 minutes, 444 of 297594 connections were not routed"}
     assert report.fmax_mhz is not None
@@ -64,4 +68,4 @@ def test_other_seeds_count(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(
         NotRoutedError, match="no seed was placed and routed in time .seed 2: after 0.1 minutes, 444 of"
     ):
-        synthesize(block, "ecp5-25k", seeds=(2,), minutes=0.1, mhz=50)
+        synthesize(block, part(minutes=0.1), seeds=(2,), mhz=50)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,7 +20,7 @@ from ..synth.energy import Energy, check_energy
 from ..synth.floorplan import floorplan_line, floorplan_script
 from ..synth.opensta import BRINGS
 from ..synth.report import SynthReport
-from ..synth.target import MINUTES
+from ..synth.target import Target
 from ..synth.targets import TARGETS, open_target
 from .expected_time import tell_expected_time
 from .options import (
@@ -64,7 +65,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--minutes",
         type=click.FloatRange(min=0, min_open=True),
-        default=MINUTES,
+        default=Target.minutes,
         show_default=True,
         metavar="N",
         help="Give up a seed after N minutes of place and route.",
@@ -124,7 +125,7 @@ def synth(
     """See `help`."""
     check_file("report", report)
     check_file("floorplan", floorplan)
-    device = open_target(target)
+    device = dataclasses.replace(open_target(target), minutes=minutes)
     if energy is not None:
         check_energy(device, liberty)
     asked = hardware_of(hardware, device)
@@ -137,13 +138,7 @@ def synth(
     stages = Stages()
     with stages.stage(f"synthesize {design.name} for {device.title}") as detail:
         found = design.synthesize(
-            target,
-            seeds=range(1, seeds + 1),
-            minutes=minutes,
-            mhz=mhz,
-            liberty=liberty,
-            energy=operands,
-            progress=detail,
+            device, seeds=range(1, seeds + 1), mhz=mhz, liberty=liberty, energy=operands, progress=detail
         )
     rate = _images_a_second(design, found)
     if report is not None:

@@ -22,7 +22,6 @@ from systoliq.markup import described
 from systoliq.sim.simulated import Simulated
 
 from ..errors import InputError
-from ..synth.target import MINUTES
 from .stage_table import stage_table
 
 if TYPE_CHECKING:
@@ -219,7 +218,6 @@ class Design(ABC):
         target: str | Target,
         *,
         seeds: Sequence[int] = (1, 2, 3),
-        minutes: float = MINUTES,
         mhz: float | None = None,
         liberty: Path | None = None,
         energy: Mapping[str, Any] | None = None,
@@ -231,16 +229,7 @@ class Design(ABC):
         """
         from ..synth import synthesize
 
-        return synthesize(
-            self,
-            target,
-            seeds=seeds,
-            minutes=minutes,
-            mhz=mhz,
-            liberty=liberty,
-            energy=energy,
-            progress=progress,
-        )
+        return synthesize(self, target, seeds=seeds, mhz=mhz, liberty=liberty, energy=energy, progress=progress)
 
     @property
     def part_of(self) -> Callable[[str], str] | None:

@@ -35,7 +35,7 @@ from .opensta import TIMED, find_sta, slowest_path
 from .parts import figures_of_parts
 from .report import CriticalPath, SynthReport
 from .standard_cells import CELLS, Library, library_of, read_library
-from .target import MINUTES, Target
+from .target import Target
 from .targets import open_target
 from .tools import find_nextpnr, find_yosys
 from .yosys import before_synthesis, cell_figures, mapped_apart, netlist_to_place, run_blocks, run_yosys, top_of
@@ -93,7 +93,6 @@ def synthesize(
     target: str | Target,
     *,
     seeds: Sequence[int] = (1, 2, 3),
-    minutes: float = MINUTES,
     mhz: float | None = None,
     liberty: Path | None = None,
     breakdown: bool = True,
@@ -105,9 +104,7 @@ def synthesize(
     Parameters
     ----------
     seeds
-        for nextpnr's placer; each is a separate run.
-    minutes
-        after which a run of nextpnr is given up. Its seed is in the report's `not_routed`.
+        for nextpnr's placer; each is a separate run. One that is given up is in the report's `not_routed`.
     mhz
         the frequency to request from nextpnr, or from the mapping to standard cells (default: the target's).
     liberty
@@ -146,7 +143,7 @@ def synthesize(
         placement = _timed(folder, name, asked, say)
     if target.place:
         check_fit(figures, target)
-        placement = _place(folder, figures["pins"], target, seeds, minutes, asked, say)
+        placement = _place(folder, figures["pins"], target, seeds, asked, say)
         figures |= site_figures(placement.reports[0], target.family)
     modules = _blocks(verilog, name, target, library, asked, say) if library is not None and breakdown else {}
     report = _report(figures, target, placement, design)
@@ -285,13 +282,7 @@ def _timed(folder: Path, name: str, mhz: float, say: Callable[[str], None]) -> _
 
 
 def _place(
-    folder: Path,
-    pins: float,
-    target: Target,
-    seeds: Sequence[int],
-    minutes: float,
-    mhz: float,
-    say: Callable[[str], None],
+    folder: Path, pins: float, target: Target, seeds: Sequence[int], mhz: float, say: Callable[[str], None]
 ) -> _Placement:
     """Place and route the netlist in `folder` once for each seed, without ports where it has more than the part."""
     open_ports = int(pins) if pins > target.capacity.get("pins", math.inf) else 0
@@ -316,7 +307,7 @@ def _place(
 
         def place(building: Path, seed: int = seed) -> None:
             (building / "netlist.json").write_bytes(netlist)
-            run_nextpnr(nextpnr, target, mhz, seed, building, minutes=minutes)
+            run_nextpnr(nextpnr, target, mhz, seed, building)
             (building / "netlist.json").unlink()  # it is kept once, with the synthesis
 
         try:

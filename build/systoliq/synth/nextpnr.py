@@ -40,10 +40,8 @@ class NotRoutedError(FailedError):
     """nextpnr was ended before it had placed and routed a design; the message says how far it was."""
 
 
-def run_nextpnr(
-    nextpnr: Command, target: Target, mhz: float, seed: int, folder: Path, *, minutes: float
-) -> dict[str, Any]:
-    """The report of one run; nextpnr's log stays in `folder`. Raises NotRoutedError after `minutes`."""
+def run_nextpnr(nextpnr: Command, target: Target, mhz: float, seed: int, folder: Path) -> dict[str, Any]:
+    """The report of one run; nextpnr's log stays in `folder`. Raises NotRoutedError after the target's `minutes`."""
     output = (_placement(target.family).output, f"out_{seed}.txt")
     if target.clock_pin:
         (folder / CLOCK_PIN_FILE).write_text(f'IO_LOC "clk" {target.clock_pin};\n')
@@ -54,9 +52,10 @@ def run_nextpnr(
         *(() if target.without_ports or "--out-of-context" in target.place else output),
     )
     try:
-        done = nextpnr.run(*arguments, cwd=folder, timeout=60 * minutes)
+        done = nextpnr.run(*arguments, cwd=folder, timeout=60 * target.minutes)
     except subprocess.TimeoutExpired:
-        raise NotRoutedError(f"after {minutes:g} minutes, {_progress(folder / f'nextpnr_{seed}.log')}") from None
+        progress = _progress(folder / f"nextpnr_{seed}.log")
+        raise NotRoutedError(f"after {target.minutes:g} minutes, {progress}") from None
     if done.returncode:
         errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
         message = errors[0].removeprefix("ERROR: ") if errors else done.stderr.strip()[-500:]

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["CLOCK_PIN_FILE", "MINUTES", "BlockSites", "StandardCells", "Target"]
+__all__ = ["CLOCK_PIN_FILE", "BlockSites", "StandardCells", "Target"]
 
 CLOCK_PIN_FILE = "clock.cst"
 """For Gowin parts: the file with the place of the clock's pin."""
-
-MINUTES = 120.0
-"""Minutes after which place and route of a seed is given up, unless others are asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +60,8 @@ class Target:
     route, and ``placer`` is the placer to use. ``cells`` are the vendor cells (`systoliq.hw.cells`) that suit it best,
     ``other_cells`` are other suitable cells. ``capacity`` has the keys of a report: lut_sites, ff, dsp, ram; and pins,
     where ports are placed that fit them. ``block_sites`` are those that a floorplan may give away. ``mhz`` is the
-    frequency asked for, which sets how hard nextpnr tries, and how gates are sized and buffered. ``library`` are the
+    frequency asked for, which sets how hard nextpnr tries, and how gates are sized and buffered. A seed is given up
+    after ``minutes`` of place and route. ``library`` are the
     standard cells of a process; ``before`` and ``after`` are commands of Yosys around `synth`. ``clock_pin`` is the
     pin of the package that the clock comes in at, where nextpnr places nothing that has ports elsewhere: all others are
     left out. ``without_ports``: all ports are left out for place and route, and no pin drives the clock.
@@ -80,6 +78,7 @@ class Target:
     capacity: Mapping[str, int] = field(default_factory=dict)
     block_sites: BlockSites | None = None
     mhz: float = 0.0
+    minutes: float = 120.0
     library: StandardCells | None = None
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
