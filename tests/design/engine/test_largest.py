@@ -20,14 +20,14 @@ def opened(part, **fields):
 @pytest.mark.parametrize(
     ("part", "fields", "sizes"),
     [
-        ("ecp5-85k", {}, (4, 4, 8, 2)),
-        ("ecp5-85k", {"bus": 64, "vector": True}, (4, 4, 8, 2)),
-        ("ecp5-85k", {"bus": 64, "vector": True, "row_length": 256}, (4, 4, 8, 1)),
-        ("ecp5-85k", {"bus": 32}, (4, 8, 4, 2)),  # the depth divides the bytes of the bus
-        ("ecp5-45k", {"bus": 64}, (2, 2, 8, 2)),
-        ("ecp5-25k", {}, (1, 2, 8, 1)),
+        ("ecp5-85k", {}, (4, 4, 8, 4)),
+        ("ecp5-85k", {"bus": 64, "vector": True}, (4, 4, 8, 4)),
+        ("ecp5-85k", {"bus": 64, "vector": True, "row_length": 256}, (4, 4, 8, 2)),
+        ("ecp5-85k", {"bus": 32}, (4, 8, 4, 4)),  # the depth divides the bytes of the bus
+        ("ecp5-45k", {"bus": 64}, (2, 4, 8, 1)),
+        ("ecp5-25k", {}, (1, 2, 8, 2)),
         ("ecp5-25k", {"bus": 64, "vector": True}, (2, 2, 4, 1)),  # a deeper one has too few memory blocks
-        ("ecp5-85k", {"b_words": 16384}, (8, 8, 2, 2)),  # a deeper one takes 256 memory blocks for B
+        ("ecp5-85k", {"b_words": 16384}, (8, 8, 2, 4)),  # a deeper one takes 256 memory blocks for B
         ("ice40-up5k", {}, (1, 1, 8, 1)),
     ],
 )
@@ -51,7 +51,7 @@ def test_the_largest_is_chosen(part, fields, sizes):
         ),
         ("ice40-hx8k", {}, "^target must have room for an engine, not ice40-hx8k: without multipliers, "),
         ("ecp5-85k", {"rows": 16, "cols": 16}, "^rows, cols, depth and lanes must fit the 156 multipliers of ecp5-85k"),
-        ("ecp5-25k", {"depth": 2}, "but 4 x 4 x 2 with 4 lanes takes 65; without them, the largest engine that fits"),
+        ("ecp5-25k", {"depth": 2}, "but 4 x 4 x 2 with 4 lanes takes 49; without them, the largest engine that fits"),
     ],
 )
 def test_what_does_not_fit_is_refused(part, fields, message):

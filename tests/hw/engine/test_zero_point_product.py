@@ -11,7 +11,7 @@ from systoliq.hw.engine.zero_point_product import ZeroPointProduct
 from ..bench import corner_of, traces, with_models, wrapped
 
 
-@pytest.mark.parametrize("cells", with_models("portable", "ecp5", "xilinx"))
+@pytest.mark.parametrize("cells", with_models("portable", "ecp5", "ecp5-lut", "xilinx"))
 def test_product_modulo_2_to_32(tmp_path, cells):
     options = [(bits, pipelined) for bits in (8, 17, 18, 24, 25, 32) for pipelined in (True, False)]
     options = [option for option in options if option[1] or cells == "portable"]

@@ -8,7 +8,7 @@ from systoliq.golden.float8 import Float8Format
 from systoliq.golden.float8_matmul import sum_bits
 from systoliq.golden.formats import INT8
 
-from ..cells import CELLS
+from ..cells import CELLS, family
 from ..config import ArrayConfig
 
 __all__ = ["DATAFLOWS", "LARGEST", "ROW_LENGTHS", "EngineConfig", "JobShape"]
@@ -186,8 +186,10 @@ class EngineConfig:
 
     @property
     def zero_point_cells(self) -> str:
-        """The cells that multiply by zero points: iCE40's few are left to the array and the requantizers."""
-        return "portable" if self.cells == "ice40" else self.cells
+        """The cells that multiply by zero points. The multipliers of iCE40 and ECP5 are few, and are left to the array
+        and the requantizers.
+        """
+        return {"ice40": "portable", "ecp5": "ecp5-lut"}.get(family(self.cells), self.cells)
 
     @property
     def pipelined(self) -> bool:

@@ -7,32 +7,44 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ..hierarchy import place
+from ..lut_product import lut_product, lut_product_latency
 from ..multiplier import LIMB_BITS, Multiplier
 
 __all__ = ["ZeroPointProduct"]
+
+_ZERO_POINT_BITS = 8
+_TABLES = "ecp5-lut"
 
 
 class ZeroPointProduct(wiring.Component):
     """``product`` shows ``sum * zero_point`` of ``latency`` cycles ago, modulo 2^32. No reset.
 
-    A vendor's cell that is too narrow for the sum takes its lower bits, and a second one the rest. ``pipelined`` is as
-    in `Multiplier`; without it, the multiplier's register is the only one.
+    A vendor's cell that is too narrow for the sum takes its lower bits, and a second one the rest. ``ecp5-lut`` uses no
+    cells (`lut_product`). ``pipelined`` is as in `Multiplier`; without it, the multiplier's register is the only one.
     """
 
     def __init__(self, sum_bits: int, *, cells: str, pipelined: bool = True) -> None:
         self._pipelined = pipelined
+        self._in_tables = cells == _TABLES
         self._low_bits = LIMB_BITS.get(cells, sum_bits)
         self.cells = cells
         self.kind = f"zero_point_product_{sum_bits}"
-        super().__init__({"sum": In(signed(sum_bits)), "zero_point": In(signed(8)), "product": Out(signed(32))})
+        super().__init__(
+            {"sum": In(signed(sum_bits)), "zero_point": In(signed(_ZERO_POINT_BITS)), "product": Out(signed(32))}
+        )
 
     @staticmethod
     def latency_of(cells: str, *, pipelined: bool = True) -> int:
-        """Multiplier, [sum of the parts]."""
+        """Multiplier, [sum of the parts]; or the product in lookup tables."""
+        if cells == _TABLES:
+            return lut_product_latency(_ZERO_POINT_BITS)
         return Multiplier.latency_of(cells, pipelined=pipelined) + pipelined
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
+        if self._in_tables:
+            m.d.comb += self.product.eq(lut_product(m, self.sum, self.zero_point, name="product"))
+            return m
         low = self._low_bits
         parts = {"whole": self.sum}
         if len(self.sum) > low:
