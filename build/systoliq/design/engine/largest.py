@@ -70,7 +70,7 @@ class _Cost:
 _COSTS = {
     "ecp5": _Cost(
         mhz=125, products=128, lane=(4, 1500, 9), besides=(1, 2000, 4), element=60, product=30,
-        memory={512: 36, 1024: 18, 2048: 9, 4096: 4, 8192: 2, 16384: 1}, masters=(1000, 2.25), vector=(260, 2),
+        memory={512: 36, 1024: 18, 2048: 9, 4096: 4, 8192: 2, 16384: 1}, masters=(1200, 2.25), vector=(260, 2),
         pairs=(2, 500, 1), rows=(16, 3500, 10),
     ),
     "ice40": _Cost(
