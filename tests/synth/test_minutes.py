@@ -14,7 +14,7 @@ from systoliq.synth import Block, Target, flow, open_target, synthesize
 from systoliq.synth.nextpnr import NotRoutedError, run_nextpnr
 from systoliq.synth.tools import Command, find_nextpnr
 
-# The given nextpnr, but seed 2 does not end; its log is that of a router with few connections left.
+# Runs the given nextpnr. Seed 2 does not end, and writes the log of a router with few connections left.
 _ENDLESS = r"""
 import subprocess, sys, time
 arguments = sys.argv[2:]

@@ -42,7 +42,7 @@ class SynthReport:
     pins. ``floorplan`` has the sites of the placed multipliers, by nextpnr's names (see `floorplan`). ``parts`` has the
     cells of the design's parts by name, as `figures_of_parts` counts them. ``gates`` are all cells of a target without
     a part, and ``area`` is their area in the unit of the library. ``blocks`` has the modules of the design, each mapped
-    separately. ``energy`` is that of the operands that were given, if any.
+    separately. ``energy`` belongs to the operands, if there were any.
     """
 
     name: str

@@ -61,8 +61,8 @@ def joined(
 
 
 def _groups_of_a_job(image: Image, width: int, groups: int, config: EngineConfig, bus_bytes: int) -> int:
-    """The number of groups of `width` columns in a job: as many as fill the array's columns, or 2, 4, ... times as many
-    where that takes fewer cycles for each group.
+    """The number of groups of `width` columns in a job: those that fill the array's columns, or 2, 4, ... times that
+    number if each group then takes fewer cycles.
 
     With more groups, a beat of A is read for more columns, and the array multiplies more zeros.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Mapping
 
@@ -84,13 +85,24 @@ def job_times(engine: AxiEngine, shape: JobShape, supply: Supply, first: float) 
     """The times of a job whose first words can be taken at `first`."""
     config, tile, walks, starts = shape.config, shape.tile_cycles, supply.walks, supply.starts
     tail = engine.cycles(shape) - shape.groups * shape.column_tiles * tile
-    blocks, last_block = _blocks(supply, config, 0, shape.m)
+
+    @functools.cache
+    def blocks_of(rows: int, moves: bool) -> list[float]:
+        return _blocks(supply, config, rows, moves)
+
+    def of_group(group: int) -> list[float]:
+        first = group * config.rows
+        rows = min(config.rows, shape.m - first)
+        return blocks_of(rows, supply.rows.moves(first, first + rows - 1))
+
+    blocks = of_group(0)
+    last_block = float(walks["a"].last_extent // config.depth + 1)  # on its way out of the transposer
     b_there = max(starts["b"] + _B_LATENCY, first)
     a_there = max(starts["a"] + _A_LATENCY, first - min(_AHEAD * blocks[0], sum(blocks)))
     ends: list[float] = []
     time = first
     for group in range(shape.groups):
-        a_there += sum(_blocks(supply, config, group * config.rows, shape.m)[0])
+        a_there += sum(of_group(group))
         full, into = divmod((group + 1) * shape.beats - config.a_words - 1, shape.beats)
         if full >= 0:  # the words of this group take the place of words that the array has used
             a_there = max(a_there, (time if full == group else ends[full] - tile) + into + _REFILL)
@@ -119,26 +131,19 @@ def beats_of_steps(walk: WalkOf, bus_bytes: int) -> list[float]:
     return [*[whole] * (walk.steps - 1), last]
 
 
-def _blocks(supply: Supply, config: EngineConfig, first: int, m: int) -> tuple[list[float], float]:
-    """Cycles in the transposer of each block of the group of A, of `m` rows, that begins with row `first`; and of the
-    last one on its way out.
+def _blocks(supply: Supply, config: EngineConfig, rows: int, moves: bool) -> list[float]:
+    """Cycles in the transposer of each block of a group of `rows` rows of A; if it `moves`, a line of taps has the rows
+    of its first tap, and one more row for each of the others.
     """
-    rows = min(config.rows, m - first)
-    return _cycles_of_blocks(supply, config, rows, supply.rows.moves(first, first + rows - 1))
-
-
-def _cycles_of_blocks(supply: Supply, config: EngineConfig, rows: int, moves: bool) -> tuple[list[float], float]:
-    """The same of a group of `rows` rows, whose blocks of one line of taps ``moves`` says are moved, but the first."""
-    walk, of_a, columns = supply.walks["a"], supply.rows, 1
+    walk, of_a = supply.walks["a"], supply.rows
 
     def of_tap(rows: int) -> list[float]:
-        nonlocal columns
-        found = []
-        for extent in [*[walk.extent] * (walk.steps - 1), walk.last_extent]:
-            columns = extent // config.depth + 1
-            beats = _beats_of_run(walk.address, (walk.row_stride,), extent, supply.bus_bytes)
-            found.append(max(rows * beats, float(columns)))
-        return found
+        return [
+            max(
+                rows * _beats_of_run(walk.address, (walk.row_stride,), extent, supply.bus_bytes),
+                float(extent // config.depth + 1),
+            )
+            for extent in [*[walk.extent] * (walk.steps - 1), walk.last_extent]
+        ]
 
-    line = of_tap(rows) + of_tap(1 if moves else rows) * (of_a.across - 1)
-    return line * of_a.down, float(columns)
+    return (of_tap(rows) + of_tap(1 if moves else rows) * (of_a.across - 1)) * of_a.down

@@ -158,7 +158,7 @@ class Transposer(wiring.Component):
         for bank in range(banks):
             ram = BlockRam(bits, depth=1 << len(rows.address), cells=self.cells, registered=False)
             m.submodules[f"bank_{bank}"] = place(ram, platform)
-            low = (bank - column)[:count]  # of the address, which is that of one of as many rows as there are banks
+            low = (bank - column)[:count]  # of the row's address; the rows from the base on are one for each bank
             m.d.comb += [
                 ram.write.eq(rows.write),
                 ram.write_address.eq(rows.address),
