@@ -19,19 +19,24 @@ from amaranth.lib.wiring import In
 from systoliq.hw.delay import delay
 from systoliq.prove.catalog import find, properties
 from systoliq.prove.engines import decide
-from systoliq.prove.kept import kept_or_made
-from systoliq.prove.netlist import definition
-from systoliq.prove.property import Bounded, Decision, FromAnyState, Property, SeededBug, Verdict
-from systoliq.prove.runner import ProofRun, run_one
+from systoliq.prove.netlist import Netlist, definition
+from systoliq.prove.property import Bounded, FromAnyState, Property, SeededBug, Verdict
+from systoliq.prove.record import Entry, Record, key_of
+from systoliq.prove.runner import ProofRun, run, run_one
 
 QUICK = [prop.name for prop in properties() if prop.quick]
+
+
+def decided(prop, folder):
+    harness = prop.harness()
+    return decide(prop, harness, Netlist(harness, folder), folder)
 
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", QUICK)
 def test_property_is_proven(name, tmp_path):
     """In this process: one of its own, which a seeded bug needs, takes longer to start than most proofs."""
-    decision = decide(find(name), tmp_path)
+    decision = decided(find(name), tmp_path)
     assert decision.verdict is Verdict.PROVEN, f"{decision.verdict.value}\n{decision.detail}"
 
 
@@ -40,24 +45,40 @@ def test_a_property_is_proven_in_a_process_of_its_own():
     assert result.passed, f"{result.verdict.value}\n{result.detail}"
 
 
-def test_a_resumed_run_takes_only_decisions_about_the_same_hardware(tmp_path, monkeypatch):
-    monkeypatch.setenv("SYSTOLIQ_CACHE", str(tmp_path))
+def test_a_record_replaces_only_proofs_about_the_same_hardware(tmp_path):
     proof = ProofRun(find("replay buffer, 1 beats 2 times"))
-    runs = [run_one(each, resume=True) for each in (proof, proof, dataclasses.replace(proof, seeded=True))]
-    assert [(run.passed, run.kept) for run in runs] == [(True, False), (True, True), (True, False)]
-    assert runs[1].seconds < runs[0].seconds
+    runs = [proof, dataclasses.replace(proof, seeded=True)]
+    record = Record(tmp_path / "record.json")
+    first = run(runs, processes=1, record=record)
+    assert [(each.passed, each.recorded) for each in first] == [(True, False), (True, False)]
+    again = run(runs, processes=1, record=Record(tmp_path / "record.json"))
+    assert [(each.verdict, each.recorded, each.key) for each in again] == [
+        (Verdict.PROVEN, True, first[0].key),
+        (Verdict.FAILED, True, first[1].key),
+    ]
+    # An entry of other hardware, here of that with the bug in it, does not count.
+    record.add(proof.prop.name, Entry(first[1].key, 0.0), seeded=False)
+    assert [each.recorded for each in run(runs, processes=1, record=record)] == [False, True]
+    assert record.find(proof.prop.name, seeded=False).key == first[0].key
 
 
-def test_a_proof_without_an_answer_is_not_kept(tmp_path, monkeypatch):
-    monkeypatch.setenv("SYSTOLIQ_CACHE", str(tmp_path / "cache"))
-    answers = [Decision(Verdict.TIMEOUT), Decision(Verdict.PROVEN)]
-    prop = find(QUICK[0])
-    found = [kept_or_made(prop, None, "a netlist", lambda: answers.pop(0)) for _ in range(3)]
-    assert [each.verdict for each in found] == [Verdict.TIMEOUT, Verdict.PROVEN, Verdict.PROVEN]
-    assert [each.kept is not None for each in found] == [False, False, True]
-    others = ((prop, None, "another"), (dataclasses.replace(prop, method=Bounded(3)), None, "a netlist"))
-    for other in others:
-        assert kept_or_made(*other, lambda: Decision(Verdict.FAILED)).kept is None
+def test_a_proof_that_does_not_pass_is_not_recorded(tmp_path, monkeypatch):
+    record = Record(tmp_path / "record.json")
+    prop = dataclasses.replace(find("replay buffer, 1 beats 2 times"), name="no such property")
+    (result,) = run([ProofRun(prop)], record=record)
+    assert result.verdict is Verdict.ERROR
+    assert record.find(prop.name, seeded=False) is None
+    assert not (tmp_path / "record.json").exists()
+
+
+def test_a_key_depends_on_netlist_method_and_claims():
+    prop, harness = find(QUICK[0]), wiring.Component({})
+    known = key_of(prop, harness, "a netlist")
+    assert key_of(prop, harness, "a netlist") == known
+    assert key_of(prop, harness, "another") != known
+    assert key_of(dataclasses.replace(prop, method=Bounded(3)), harness, "a netlist") != known
+    harness.formulas = ("(= {y} #b0)",)
+    assert key_of(prop, harness, "a netlist") != known
 
 
 @pytest.mark.sampled(5)
@@ -143,7 +164,7 @@ endmodule
 def test_model_that_would_stop_a_simulation_is_a_claim(tmp_path, monkeypatch, check, mode, verdict):
     monkeypatch.setattr("systoliq.hw.cells.models", lambda: {"CELL": CELL.format(check=check)})
     prop = Property(name="", claim="", harness=lambda: CellHarness(mode), method=FromAnyState(), bug=find(QUICK[0]).bug)
-    assert decide(prop, tmp_path).verdict is verdict
+    assert decided(prop, tmp_path).verdict is verdict
 
 
 @pytest.mark.parametrize("text", ["initial q = 0;", "wire x = A !== 1'b0 && A === 2'b0x;", "always #5 q = A;"])

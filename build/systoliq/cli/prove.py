@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 from rich.console import Console
@@ -12,8 +13,10 @@ from rich.table import Table
 from systoliq.sim.tools import missing_text
 
 from ..prove.property import Verdict
+from ..prove.record import Record
 from ..prove.runner import ProofResult, ProofRun, run
 from ..prove.tools import proof_tools
+from .options import PATH
 
 __all__ = ["prove"]
 
@@ -23,9 +26,16 @@ __all__ = ["prove"]
 @click.option("--quick", is_flag=True, help="Run only properties that take a few seconds.")
 @click.option("--bugs/--no-bugs", default=True, help="Also seed a bug for each property and expect a failure.")
 @click.option("--processes", default=2, show_default=True, type=click.IntRange(1), help="Proofs that run in parallel.")
-@click.option("--resume", is_flag=True, help="Keep decisions, and use earlier ones about the same netlists and claims.")
+@click.option(
+    "--record",
+    type=PATH,
+    metavar="FILE.json",
+    help="Leave out what FILE.json says was proven of the same hardware, and add what is proven.",
+)
 @click.option("--list", "list_only", is_flag=True, help="List the properties without proving them.")
-def prove(words: tuple[str, ...], quick: bool, bugs: bool, processes: int, resume: bool, list_only: bool) -> None:
+def prove(
+    words: tuple[str, ...], quick: bool, bugs: bool, processes: int, record: Path | None, list_only: bool
+) -> None:
     """Prove properties of the hardware: all properties, or those with one of WORDS in their name.
 
     Exits with 1 if a property is not proven (also after a timeout), or if a proof misses its seeded bug.
@@ -48,6 +58,7 @@ def prove(words: tuple[str, ...], quick: bool, bugs: bool, processes: int, resum
         for prop in chosen:
             console.print(f"[bold]{prop.name}[/bold]: {prop.claim} [dim]({prop.method}, {prop.method.bound})[/dim]")
         return
+    kept = None if record is None else Record(record)
     runs = [ProofRun(prop, seeded) for prop in chosen for seeded in ((False, True) if bugs else (False,))]
     columns = (
         SpinnerColumn(),
@@ -66,13 +77,14 @@ def prove(words: tuple[str, ...], quick: bool, bugs: bool, processes: int, resum
             if not result.passed:
                 progress.console.print(f"[red]{what}: {result.verdict.value}[/red]\n{result.detail}", highlight=False)
 
-        results = run(runs, processes=processes, resume=resume, on_result=show)
+        results = run(runs, processes=processes, record=kept, on_result=show)
     console.print(_table(results))
     failures = sum(not result.passed for result in results)
     console.print(
         f"{len(results) - failures} of {len(results)} as expected"
         + (f", {failures} not" if failures else "")
-        + (f"; {sum(result.kept for result in results)} from earlier runs" if resume else "")
+        + (f"; {sum(result.recorded for result in results)} already in {record}" if record else ""),
+        soft_wrap=True,
     )
     sys.exit(1 if failures else 0)
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from systoliq.subprocesses import run_child
 
-from .kept import kept_or_made
 from .netlist import Netlist
 from .property import Bounded, Decision, FromAnyState, Induction, Method, Property, Unbounded, Verdict
 from .unroll import Unrolling
@@ -31,22 +30,9 @@ class _Clock:
         return max(self._end - time.monotonic(), 0.001)
 
 
-def decide(prop: Property, folder: Path, *, resume: bool = False) -> Decision:
-    """Prove ``prop`` within its seconds; intermediate files go to ``folder``.
-
-    With ``resume``, a decision that an earlier run made about the same netlist and claims counts.
-    """
+def decide(prop: Property, harness: Any, netlist: Netlist, folder: Path) -> Decision:
+    """Prove ``prop`` about the ``netlist`` of its ``harness`` within its seconds; files in between go to ``folder``."""
     clock = _Clock(prop.seconds)
-    harness = prop.harness()
-    netlist = Netlist(harness, folder)
-
-    def make() -> Decision:
-        return _decided(prop, harness, netlist, folder, clock)
-
-    return kept_or_made(prop, harness, netlist.content, make) if resume else make()
-
-
-def _decided(prop: Property, harness: Any, netlist: Netlist, folder: Path, clock: _Clock) -> Decision:
     text, formulas = netlist.smt(), getattr(harness, "formulas", ())
     unrolling = Unrolling(text, formulas, free_products=getattr(harness, "free_products", False))
     if not unrolling.claims_at(0):

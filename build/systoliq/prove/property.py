@@ -117,25 +117,26 @@ class Property:
 
 
 class Verdict(enum.Enum):
-    """Result of a proof; only PROVEN is a success."""
+    """Result of a proof; only PROVEN is a success. UNCHANGED: not tried, since a record has this key already."""
 
     PROVEN = "proven"
     FAILED = "failed"
     UNREACHABLE = "unreachable"
     TIMEOUT = "timeout"
     ERROR = "error"
+    UNCHANGED = "unchanged"
 
 
 @dataclass(frozen=True)
 class Decision:
     """A verdict and, if it is not PROVEN, the reason: a trace, an unreachable cover, a message.
 
-    `kept` are the seconds that it took in an earlier run, None if it was made in this one.
+    `key` identifies what was decided; see `.record.key_of`.
     """
 
     verdict: Verdict
     detail: str = ""
-    kept: float | None = None
+    key: str = ""
 
     def write(self, file: Path) -> None:
         """Write the decision as JSON."""
@@ -145,4 +146,4 @@ class Decision:
     def read(cls, file: Path) -> Decision:
         """Return what `write` wrote."""
         found = json.loads(file.read_text())
-        return cls(Verdict(found["verdict"]), found["detail"], found["kept"])
+        return cls(Verdict(found["verdict"]), found["detail"], found["key"])

@@ -15,6 +15,7 @@ from pathlib import Path
 from systoliq.subprocesses import run_child
 
 from .property import Decision, Property, Verdict
+from .record import Entry, Record
 
 __all__ = ["ProofResult", "ProofRun", "run"]
 
@@ -28,33 +29,39 @@ class ProofRun:
     prop: Property
     seeded: bool = False
 
+    @property
+    def expected(self) -> Verdict:
+        """The verdict of a run that passes."""
+        return Verdict.FAILED if self.seeded else Verdict.PROVEN
+
 
 @dataclass(frozen=True)
 class ProofResult:
-    """Result of a proof; `kept` if it is an earlier run's, as are the seconds then."""
+    """Result of a proof; `recorded` if an earlier run decided it, as are the seconds then."""
 
     proof: ProofRun
     verdict: Verdict
     seconds: float
     detail: str
-    kept: bool = False
+    key: str = ""
+    recorded: bool = False
 
     @property
     def passed(self) -> bool:
         """Proven; or, with the bug in it, refuted."""
-        return self.verdict is (Verdict.FAILED if self.proof.seeded else Verdict.PROVEN)
+        return self.verdict is self.proof.expected
 
 
-def run_one(proof: ProofRun, *, resume: bool = False) -> ProofResult:
-    """Run one proof to its end, or to its limit; with `resume`, an earlier run's decision about the same counts."""
+def run_one(proof: ProofRun, known: Entry | None = None) -> ProofResult:
+    """Run one proof to its end, or to its limit; if it is about the same as the `known` entry, return that."""
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="systoliq-prove-") as folder:
         bug = asdict(proof.prop.bug) if proof.seeded else None
-        arguments = [folder, proof.prop.name, json.dumps(bug), *["--resume"] * resume]
+        arguments = [folder, proof.prop.name, json.dumps(bug), *([] if known is None else [known.key])]
         decision = _run_worker(arguments, proof.prop.seconds + _SPARE_SECONDS, Path(folder))
-    kept = decision.kept is not None
-    seconds = time.monotonic() - start if decision.kept is None else decision.kept
-    return ProofResult(proof, decision.verdict, seconds, decision.detail, kept)
+    if known is not None and decision.verdict is Verdict.UNCHANGED:
+        return ProofResult(proof, proof.expected, known.seconds, "", known.key, recorded=True)
+    return ProofResult(proof, decision.verdict, time.monotonic() - start, decision.detail, decision.key)
 
 
 def _run_worker(arguments: list[str], seconds: float, folder: Path) -> Decision:
@@ -73,15 +80,20 @@ def run(
     runs: Sequence[ProofRun],
     *,
     processes: int = 2,
-    resume: bool = False,
+    record: Record | None = None,
     on_result: Callable[[ProofResult], None] | None = None,
 ) -> list[ProofResult]:
     """Run all ``runs``, ``processes`` at a time; ``on_result`` is called with each result when its proof ends. Results
-    in the runs' order. See `run_one` about ``resume``.
+    in the runs' order. A ``record`` replaces proofs about the same hardware, and gets those that pass.
     """
     with ThreadPoolExecutor(processes) as pool:
-        futures = [pool.submit(run_one, proof, resume=resume) for proof in runs]
+        known = [None if record is None else record.find(proof.prop.name, seeded=proof.seeded) for proof in runs]
+        futures = [pool.submit(run_one, *each) for each in zip(runs, known, strict=True)]
         for future in as_completed(futures):
+            result = future.result()
+            if record is not None and result.passed and not result.recorded:
+                entry = Entry(result.key, round(result.seconds, 1))
+                record.add(result.proof.prop.name, entry, seeded=result.proof.seeded)
             if on_result is not None:
-                on_result(future.result())
+                on_result(result)
     return [future.result() for future in futures]

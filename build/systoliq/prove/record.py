@@ -1,0 +1,83 @@
+"""A record of proofs: a file with the properties that were proven and the seeded bugs that were caught, by content.
+
+The key of an entry is a digest of all that decides it: the emitted harness with the models of its cells, the claims in
+SMT-LIB, the method, the code that turns them into queries, and the versions of Yosys with ABC and of Bitwuzla.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from systoliq.sim.cache import content_key
+
+from ..errors import InputError
+from ..files import check_file, write_file
+from .property import Property
+
+__all__ = ["Entry", "Record", "key_of"]
+
+_TOOLS = ("pyosys", "bitwuzla")
+_CODE = ("engines.py", "netlist.py", "unroll.py")
+_OF_HARNESS = ("formulas", "free_products", "latency")
+
+
+def key_of(prop: Property, harness: Any, content: str) -> str:
+    """Return the key of the decision about `prop`; `content` is all that the netlist of its `harness` is made of."""
+    claims = [repr(getattr(harness, name, None)) for name in _OF_HARNESS]
+    code = [(Path(__file__).parent / name).read_bytes() for name in _CODE]
+    tools = map(importlib.metadata.version, _TOOLS)
+    return content_key(content, repr(prop.method), *claims, *tools, *code)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A decision as expected: its key, and the seconds that it took."""
+
+    key: str
+    seconds: float
+
+
+class Record:
+    """The entries of a JSON `file`, by property and by what was decided: ``proof`` or ``bug``.
+
+    Raises
+    ------
+    InputError
+        if the file cannot be written, or exists and is not a record.
+    """
+
+    def __init__(self, file: Path) -> None:
+        check_file("record", file)
+        self._file = file
+        self._entries: dict[str, dict[str, Entry]] = {}
+        if file.exists():
+            try:
+                self._entries = {
+                    name: {kind: Entry(**entry) for kind, entry in entries.items()}
+                    for name, entries in json.loads(file.read_text()).items()
+                }
+            except (OSError, ValueError, TypeError, AttributeError) as error:
+                raise InputError(
+                    f"--record: {file} is not a record of proofs: {error}; name another file, or a new one"
+                ) from None
+
+    def find(self, name: str, *, seeded: bool) -> Entry | None:
+        """Return the entry of property `name`, or of its bug; None if there is none."""
+        return self._entries.get(name, {}).get(_kind(seeded))
+
+    def add(self, name: str, entry: Entry, *, seeded: bool) -> None:
+        """Add or replace the entry of property `name`, or of its bug, and write the file."""
+        self._entries.setdefault(name, {})[_kind(seeded)] = entry
+        found = {
+            name: {kind: asdict(entry) for kind, entry in sorted(entries.items(), reverse=True)}
+            for name, entries in sorted(self._entries.items())
+        }
+        write_file(self._file, (json.dumps(found, indent=1) + "\n").encode())
+
+
+def _kind(seeded: bool) -> str:
+    return "bug" if seeded else "proof"
