@@ -11,7 +11,7 @@ from systoliq.hw.soc.registers import ENGINE_BASE, PERIPHERALS_BASE, SOC_REGISTE
 from ..package.dma_engine.dma_register_map import dma_c_header
 from ..package.engine.register_map import c_header, field_macros
 
-__all__ = ["JOBS_ADDRESS", "LIBRARY", "PROGRAMS", "firmware_sources", "soc_header"]
+__all__ = ["JOBS_ADDRESS", "LIBRARY", "PROGRAMS", "firmware_files", "firmware_sources", "soc_header"]
 
 PROGRAMS = ("digits.c", "jobs.c")
 """Handwritten digits, by the engine and by the processor alone; a table of jobs that lies in memory."""
@@ -24,13 +24,16 @@ JOBS_ADDRESS = 0x8000
 
 def firmware_sources(config: SocConfig) -> dict[str, str]:
     """Name -> text of each file of C, of the assembler and of the linker."""
+    return firmware_files(ram_bytes=config.ram_bytes) | {"soc.h": soc_header(config)}
+
+
+def firmware_files(*, ram_bytes: int) -> dict[str, str]:
+    """Name -> text of the files that do not depend on the system, but for a memory of `ram_bytes` from address 0 on."""
     folder = resources.files(__package__) / "firmware"
     names = (*LIBRARY, *_HEADERS, *PROGRAMS)
     texts = {name: (folder / name).read_text() for name in names}
-    texts["link.ld"] = (folder / "link.ld").read_text().replace("@SIZE@", str(config.ram_bytes))
-    return texts | {
-        "soc.h": soc_header(config), "systoliq_engine.h": c_header(), "systoliq_dma.h": dma_c_header()
-    }  # fmt: skip
+    texts["link.ld"] = (folder / "link.ld").read_text().replace("@SIZE@", str(ram_bytes))
+    return texts | {"systoliq_engine.h": c_header(), "systoliq_dma.h": dma_c_header()}
 
 
 def soc_header(config: SocConfig) -> str:

@@ -55,7 +55,7 @@ module {name}_tb;
         $finish;
       end else $write("%c", received);
       bits <= bits - 1;
-      wait_for <= BIT;
+      wait_for <= bits > 1 ? BIT : 0; // the next start bit may follow at once
     end else if (!rst && !tx) begin // a start bit
       bits <= 9;
       wait_for <= BIT + BIT / 2;

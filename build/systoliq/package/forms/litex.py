@@ -47,14 +47,35 @@ class Block(LiteXModule):
 '''
 
 _ADD = '''
-    def add_to(self, soc, name{origin}, dma={dma}):
+    def add_to(self, soc, name{origin}, dma={dma}{dram}):
         """Put its registers and masters on the bus of `soc`, and the streams called in `dma` behind DMA with CSRs.
 
         DMA moves words of the bus, the lowest byte first, with `last` on the last one of its length; the width of a
         stream must divide the bus width, or be a multiple of it. `name` must be the block's attribute in `soc`: LiteX
         looks there for its interrupt.
-        """
+{about}        """
 '''
+
+_ABOUT_DRAM = """
+        With `dram`, LiteDRAM's crossbar (`soc.sdram.crossbar`), the masters share one port of it instead of the bus:
+        bursts stay bursts. Their addresses must be in `main_ram`; others wrap around. The port is behind the bus's L2
+        cache, so build the SoC with `l2_size=0`, or flush the cache before a list starts and after it ends.
+"""
+
+_MASTERS = """\
+        masters = {{{masters}}}
+        if dram is None:
+            for master, interface in masters.items():
+                soc.bus.add_master(f"{{name}}_{{master}}", interface)
+        else:
+            from litedram.frontend.axi import LiteDRAMAXI2Native
+
+            # One port for all: a read that follows an answered write cannot overtake it in converters of the width.
+            self.m_axi = axi.AXIInterface(data_width={data}, address_width={address}, id_width={identity})
+            self.arbiter = axi.AXIArbiter([*masters.values()], self.m_axi)
+            base = soc.bus.regions["main_ram"].origin
+            self.dram = LiteDRAMAXI2Native(self.m_axi, dram.get_port(data_width={data}), base_address=base)
+"""
 
 _REGISTERS = """\
         region = SoCRegion(origin=origin, size=1 << {bits}, cached=False)
@@ -111,13 +132,20 @@ def litex_module(block: Block) -> str:
     )
     text += "".join(f"        {line}\n" for line in _body(block))
     dma = repr(tuple(each.name for each in streams if "TUSER" not in each.signals))
-    text += _ADD.format(origin="" if control is None else ", origin", dma=dma)
+    masters = [each for each in block.interfaces if each.protocol == "axi4"]
+    text += _ADD.format(
+        origin="" if control is None else ", origin",
+        dma=dma,
+        dram=", dram=None" if masters else "",
+        about=_ABOUT_DRAM if masters else "",
+    )
     if control is not None:
         bits = control.signals["AWADDR"].width
         text += _REGISTERS.format(port=control.name, bits=bits)
-    for each in block.interfaces:
-        if each.protocol == "axi4":
-            text += f'        soc.bus.add_master(f"{{name}}_{each.name}", self.{each.name})\n'
+    if masters:
+        data, address, identity = _widths(masters[0])
+        pairs = ", ".join(f'"{each.name}": self.{each.name}' for each in masters)
+        text += _MASTERS.format(masters=pairs, data=data, address=address, identity=identity)
     if block.interrupt is not None:
         text += _IRQ
     return text + _DMA
@@ -160,12 +188,17 @@ def _interface(each: Interface) -> str:
     if each.protocol == "axi4-stream":
         more = [f", {name.lower()[1:]}_width={width[name]}" for name in ("TKEEP", "TUSER") if name in width]
         return f"axi.AXIStreamInterface(data_width={width['TDATA']}{''.join(more)})"
-    data = width.get("RDATA", width.get("WDATA"))
+    data, address, identity = _widths(each)
     if each.protocol == "axi4-lite":
         return f"axi.AXILiteInterface(data_width={data}, address_width=32)"
-    address = width.get("ARADDR", width.get("AWADDR"))
-    identity = width.get("ARID", width.get("AWID", 1))
     return f"axi.AXIInterface(data_width={data}, address_width={address}, id_width={identity}, bursting=True)"
+
+
+def _widths(each: Interface) -> tuple[int, int, int]:
+    """Bits of the data, addresses and IDs of an AXI4 or AXI4-Lite interface; of IDs 1 if it has none."""
+    width = {name: port.width for name, port in each.signals.items()}
+    kind, channel = ("R", "AR") if "ARADDR" in width else ("W", "AW")
+    return width[f"{kind}DATA"], width[f"{channel}ADDR"], width.get(f"{channel}ID", 1)
 
 
 def _field(each: Interface, signal: str, port: Port) -> str:
