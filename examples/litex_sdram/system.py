@@ -59,11 +59,11 @@ def model(contents: bytes) -> SoCCore:
     return soc
 
 
-def complete(soc: SoCCore, engine: Path) -> None:
-    """Add the engine, with its masters on a port of the SDRAM."""
+def complete(soc: SoCCore, engine: Path, *, simulation: bool) -> None:
+    """Add the engine, with its masters on a port of the SDRAM; for a simulation, with models of its cells."""
     sys.path.insert(0, str(engine))
     (name,) = (file.stem for file in engine.glob("*_litex.py"))
-    soc.engine = import_module(name).Block(soc.platform)
+    soc.engine = import_module(name).Block(soc.platform, simulation=simulation)
     soc.engine.add_to(soc, "engine", origin=ENGINE, dram=soc.sdram.crossbar)
 
 
@@ -112,7 +112,7 @@ def main() -> None:
     given = parser.parse_args()
     program = read_program(given.program)
     soc = model(memory(given.program, given.input)) if given.simulate else board()
-    complete(soc, given.engine)
+    complete(soc, given.engine, simulation=given.simulate)
     soc.finalize()
     code = firmware(soc, program)
     soc.init_rom("rom", np.frombuffer(code + bytes(-len(code) % 4), "<u4").tolist(), auto_size=False)
