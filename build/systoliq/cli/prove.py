@@ -12,6 +12,8 @@ from rich.table import Table
 
 from systoliq.sim.tools import missing_text
 
+from ..errors import InputError
+from ..files import check_file
 from ..prove.property import Verdict
 from ..prove.record import Record
 from ..prove.runner import ProofResult, ProofRun, run
@@ -58,7 +60,7 @@ def prove(
         for prop in chosen:
             console.print(f"[bold]{prop.name}[/bold]: {prop.claim} [dim]({prop.method}, {prop.method.bound})[/dim]")
         return
-    kept = None if record is None else Record(record)
+    kept = None if record is None else _opened(record)
     runs = [ProofRun(prop, seeded) for prop in chosen for seeded in ((False, True) if bugs else (False,))]
     columns = (
         SpinnerColumn(),
@@ -87,6 +89,15 @@ def prove(
         soft_wrap=True,
     )
     sys.exit(1 if failures else 0)
+
+
+def _opened(file: Path) -> Record:
+    """Return the record in `file`; InputError if it is another file, or cannot be written."""
+    check_file("record", file)
+    try:
+        return Record(file)
+    except ValueError as error:
+        raise InputError(f"--record: {error}; name another file, or a new one") from None
 
 
 def _table(results: list[ProofResult]) -> Table:

@@ -14,8 +14,6 @@ from typing import Any
 
 from systoliq.sim.cache import content_key
 
-from ..errors import InputError
-from ..files import check_file, write_file
 from .property import Property
 
 __all__ = ["Entry", "Record", "key_of"]
@@ -46,12 +44,11 @@ class Record:
 
     Raises
     ------
-    InputError
-        if the file cannot be written, or exists and is not a record.
+    ValueError
+        if the file exists and is not a record.
     """
 
     def __init__(self, file: Path) -> None:
-        check_file("record", file)
         self._file = file
         self._entries: dict[str, dict[str, Entry]] = {}
         if file.exists():
@@ -61,9 +58,7 @@ class Record:
                     for name, entries in json.loads(file.read_text()).items()
                 }
             except (OSError, ValueError, TypeError, AttributeError) as error:
-                raise InputError(
-                    f"--record: {file} is not a record of proofs: {error}; name another file, or a new one"
-                ) from None
+                raise ValueError(f"{file} is not a record of proofs: {error}") from None
 
     def find(self, name: str, *, seeded: bool) -> Entry | None:
         """Return the entry of property `name`, or of its bug; None if there is none."""
@@ -76,7 +71,9 @@ class Record:
             name: {kind: asdict(entry) for kind, entry in sorted(entries.items(), reverse=True)}
             for name, entries in sorted(self._entries.items())
         }
-        write_file(self._file, (json.dumps(found, indent=1) + "\n").encode())
+        whole = self._file.with_name(f".{self._file.name}.new")
+        whole.write_text(json.dumps(found, indent=1) + "\n")
+        whole.replace(self._file)
 
 
 def _kind(seeded: bool) -> str:
