@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from image import MAIN_RAM, memory, place, read_program
+from litedram.common import PhySettings
 from litedram.init import get_sdram_phy_c_header
 from litedram.modules import MT48LC16M16
 from litedram.phy.model import SDRAMPHYModel
@@ -39,11 +40,15 @@ OPTIONS = {
     "cpu_type": "picorv32", "integrated_rom_size": 0x4000, "integrated_rom_mode": "rwx", "l2_size": 0,
     "with_timer": False,
 }  # fmt: skip
+PHY = PhySettings(  # as HalfRateGENSDRPHY has them: two transfers of 16 bits a cycle
+    phytype="SDRAMPHYModel", memtype="SDR", databits=16, dfi_databits=16, nphases=2, cl=2, cwl=None, rdphase=0,
+    wrphase=0, read_latency=4, write_latency=0,
+)  # fmt: skip
 
 
 def board() -> SoCCore:
     """LiteX's system for the ULX3S-85F."""
-    return BaseSoC("LFE5U-85F", sys_clk_freq=CLOCK_HZ, with_led_chaser=False, **OPTIONS)
+    return BaseSoC("LFE5U-85F", sys_clk_freq=CLOCK_HZ, sdram_rate="1:2", with_led_chaser=False, **OPTIONS)
 
 
 def model(contents: bytes) -> SoCCore:
@@ -53,8 +58,8 @@ def model(contents: bytes) -> SoCCore:
     soc = SoCCore(platform, CLOCK_HZ, uart_baudrate=CLOCK_HZ // 64, **OPTIONS)  # testbench.v has the 64
     soc.crg = CRG(platform.request("clk"))
     words = np.frombuffer(contents + bytes(-len(contents) % 4), "<u4").tolist()
-    module = MT48LC16M16(CLOCK_HZ, "1:1")
-    soc.sdrphy = SDRAMPHYModel(module, data_width=16, clk_freq=CLOCK_HZ, init=words)
+    module = MT48LC16M16(CLOCK_HZ, "1:2")
+    soc.sdrphy = SDRAMPHYModel(module, PHY, clk_freq=CLOCK_HZ, init=words)
     soc.add_sdram("sdram", phy=soc.sdrphy, module=module, l2_cache_size=0)
     return soc
 

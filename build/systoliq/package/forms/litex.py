@@ -70,7 +70,12 @@ _MASTERS = """\
         else:
             from litedram.frontend.axi import LiteDRAMAXI2Native
 
-            # One port for all: a read that follows an answered write cannot overtake it in converters of the width.
+            if dram.controller.data_width > {data}:  # LiteDRAM's converter to a wider port takes data before addresses
+                raise ValueError(
+                    f"the masters have {data} bits, which must be at least those of LiteDRAM's controller, "
+                    f"{{dram.controller.data_width}}: emit the engine with a wider --bus, or leave out dram"
+                )
+            # One port for all: a read that follows an answered write cannot overtake it.
             self.m_axi = axi.AXIInterface(data_width={data}, address_width={address}, id_width={identity})
             self.arbiter = axi.AXIArbiter([*masters.values()], self.m_axi)
             base = soc.bus.regions["main_ram"].origin
