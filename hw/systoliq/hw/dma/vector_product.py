@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
+from amaranth.hdl import Cat, Const, Module, Signal, Value, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -16,6 +16,7 @@ __all__ = ["CONSTANTS", "MULTIPLIER_BITS", "PRODUCT_SHIFT_BITS", "VectorProduct"
 
 MULTIPLIER_BITS = 17
 PRODUCT_SHIFT_BITS = 5
+_PLACE_CYCLES = 4
 CONSTANTS = (
     data.StructLayout({"a_point": 8, "b_point": 8}),
     data.StructLayout({"y_point": 8, "signed": 1, "shift": PRODUCT_SHIFT_BITS}),
@@ -54,8 +55,8 @@ class VectorProduct(wiring.Component):
 
     @staticmethod
     def latency_of(cells: str) -> int:
-        """Zero points, product, estimate, shift in two steps, zero point, saturation, threshold, comparison, sum."""
-        return 1 + 2 * Multiplier.latency_of(cells) + 4 + BlockRam.latency_of(cells) + 2
+        """Zero points, product, estimate, place, threshold, its register, comparison, sum."""
+        return 1 + 2 * Multiplier.latency_of(cells) + _PLACE_CYCLES + BlockRam.latency_of(cells) + 3
 
     @property
     def latency(self) -> int:
@@ -70,17 +71,15 @@ class VectorProduct(wiring.Component):
         points, results, scale = (
             Signal(layout, name=f"constants_{index}", reset_less=True) for index, layout in enumerate(CONSTANTS)
         )
+        constant = delay(m, self.constant, 1, name="constant")
         for index, kept in enumerate((points, results, scale)):
-            with m.If(self.load & (self.at == index)):
-                m.d.sync += Value.cast(kept).eq(self.constant)
+            with m.If(delay(m, self.load & (self.at == index), 1, name=f"constants_{index}_given")):
+                m.d.sync += Value.cast(kept).eq(constant)
         for factor, byte, point in ((product.a, self.a, points.a_point), (product.b, self.b, points.b_point)):
             code = byte ^ Cat(Const(0, 7), results.signed)  # counted from the least
             m.d.comb += factor.eq(delay(m, code - point, 1, name="centred").as_signed())
         m.d.comb += [estimate.a.eq(product.product), estimate.b.eq(scale.multiplier)]
-        coarse = delay(m, estimate.product >> (results.shift[2:] << 2), 1, name="coarse").as_signed()
-        whole = delay(m, coarse >> results.shift[:2], 1, name="whole").as_signed()
-        line = delay(m, whole + results.y_point, 1, name="line").as_signed()
-        place_of = delay(m, Mux(line < 0, 0, Mux(line > 254, 254, line))[:8], 1, name="place")
+        place_of = _place_of(m, estimate.product, results)
         m.d.comb += [
             thresholds.write.eq(self.load),
             thresholds.write_address.eq(self.at),
@@ -89,8 +88,25 @@ class VectorProduct(wiring.Component):
             thresholds.read_address.eq(place_of),
         ]
         waits = thresholds.latency
-        kept = delay(m, product.product, estimate.latency + 4 + waits, name="kept").as_signed()
-        beyond = delay(m, kept >= thresholds.read_data, 1, name="beyond")
-        y = delay(m, place_of, waits + 1, name="estimated") + beyond
-        m.d.comb += self.y.eq(delay(m, y[:8] ^ Cat(Const(0, 7), ~self.unsigned), 1, name="y_register"))
+        threshold = delay(m, thresholds.read_data, 1, name="threshold").as_signed()
+        kept = delay(m, product.product, estimate.latency + _PLACE_CYCLES + waits + 1, name="kept").as_signed()
+        below = delay(m, (kept - threshold)[-1], 1, name="below")
+        estimated = delay(m, place_of ^ Cat(Const(0, 7), ~self.unsigned), waits + 2, name="estimated")
+        m.d.comb += self.y.eq(delay(m, (estimated + ~below)[:8], 1, name="y_register"))
         return m
+
+
+def _place_of(m: Module, estimate: Value, results: data.View) -> Value:
+    """The place of an estimate among the results, `_PLACE_CYCLES` later: shift in two steps, zero point, saturation.
+
+    A value of more than 9 bits ends at the least or the greatest place, whatever the zero point, so the adder has 9.
+    """
+    coarse = delay(m, estimate >> (results.shift[2:] << 2), 1, name="coarse").as_signed()
+    whole = delay(m, coarse >> results.shift[:2], 1, name="whole").as_signed()
+    negative, high = whole[-1], whole[8:-1]
+    line = delay(m, Cat(whole[:8], negative).as_signed() + results.y_point, 1, name="line")
+    least = delay(m, negative & ~high.all(), 1, name="least")
+    most = delay(m, ~negative & high.any(), 1, name="most") | line[8]
+    below = least | line[9]
+    lowest = line[0] & ~most & ~line[1:8].all()  # of 255 it becomes 254, too
+    return delay(m, Cat(lowest, line[1:8] | most.replicate(7)) & ~below.replicate(8), 1, name="place")
