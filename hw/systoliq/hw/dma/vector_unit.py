@@ -13,7 +13,7 @@ from ..fifo import Fifo
 from ..hierarchy import place
 from .realigner import aligned_word
 from .registers import VECTOR_REGISTERS, command_layout
-from .vector_lane import ENTRY_BITS, VectorLane, VectorRounding
+from .vector_lane import ENTRY_BITS, LARGEST_SHIFT, VectorLane, VectorRounding
 from .vector_product import VectorProduct
 from .word_queue import WordQueue
 
@@ -64,10 +64,10 @@ class VectorUnit(wiring.Component):
         a, b = words = tuple(self._words(m, platform, name) for name in "ab")
         under_way = self._lanes(m, platform, words, enters, reads, loads, taken, command)
         both = a.any & (b.any | ~command.pair)
-        pace = Pace(m, self.bus_bytes, name="pace", begin=enters)
+        pace = Pace(m, self.bus_bytes, name="pace", begin=enters & command.product)
         m.d.comb += [
             self.busy.eq(busy),
-            enters.eq(reads & both & self._room.any & (pace.over | ~command.product)),
+            enters.eq(reads & both & self._room.any & pace.over),
             loads.eq(fills & both),
             a.take.eq(taken),
             b.take.eq(taken & command.pair),
@@ -208,13 +208,13 @@ class VectorUnit(wiring.Component):
 def _rounding(m: Module, command: data.View) -> Signal:
     """The part of a command that the lanes need, a cycle later."""
     rounding = Signal(VectorRounding, reset_less=True)
-    one = (Const(1, 1) << command.shift)[: len(rounding.even)]
+    one = Const(1, 1) << command.shift
     m.d.sync += [
         rounding.shift.eq(command.shift),
         rounding.unsigned.eq(command.unsigned),
         rounding.pair.eq(command.pair),
         rounding.largest.eq(command.largest),
-        rounding.even.eq(Mux(command.shift == 0, 0, one)),
-        rounding.half.eq(Mux(command.shift == 0, 0, (one >> 1) - 1)),
+        rounding.even.eq(Cat(Const(0, 1), one[1:])),
+        rounding.half.eq(Cat(command.shift > bit for bit in range(1, LARGEST_SHIFT))),
     ]
     return rounding
