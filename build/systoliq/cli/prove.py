@@ -22,6 +22,8 @@ from .options import PATH
 
 __all__ = ["prove"]
 
+_WIDTH = 150  # of a table in a file: the longest name of a property, and its figures
+
 
 @click.command()
 @click.argument("words", nargs=-1)
@@ -42,7 +44,7 @@ def prove(
 
     Exits with 1 if a property is not proven (also after a timeout), or if a proof misses its seeded bug.
     """
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else _WIDTH)
     if missing := [tool for tool in proof_tools() if not tool.found]:
         for tool in missing:
             console.print(missing_text(tool), style="red", markup=False)
@@ -76,6 +78,8 @@ def prove(
             progress.advance(task)
             what = f"{result.proof.prop.name}{' with its bug' if result.proof.seeded else ''}"
             progress.update(task, description=what)
+            if not console.is_terminal:
+                console.print(f"{what}: {result.verdict.value}, {result.seconds:.1f} s", highlight=False)
             if not result.passed:
                 progress.console.print(f"[red]{what}: {result.verdict.value}[/red]\n{result.detail}", highlight=False)
 
