@@ -9,21 +9,22 @@ from amaranth.hdl import Module, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from systoliq.hw.selection import select, select_cycles
+from systoliq.hw.selection import REACH, select, select_cycles, sweep, sweep_cycles
 
 from .bench import corner_of, trace
 
 
 class Selection(wiring.Component):
-    def __init__(self, count):
+    def __init__(self, count, choose=select):
         self.count = count
+        self.choose = choose
         super().__init__(
             {"words": In(data.ArrayLayout(signed(9), count)), "index": In(range(count)), "word": Out(signed(9))}
         )
 
     def elaborate(self, platform):
         m = Module()
-        m.d.comb += self.word.eq(select(m, [self.words[i] for i in range(self.count)], self.index))
+        m.d.comb += self.word.eq(self.choose(m, [self.words[i] for i in range(self.count)], self.index))
         return m
 
 
@@ -41,3 +42,25 @@ def test_the_word_of_the_stated_number_of_cycles_ago(count, cycles):
     for cycle in range(cycles, len(lines)):
         line = lines[cycle - cycles]
         assert shown[cycle]["word"] == line["words"][line["index"]], cycle
+
+
+@pytest.mark.parametrize(
+    ("count", "cycles"),
+    [(1, 1), (11, 2), (REACH, 3), (REACH + 1, 5), (2 * REACH + 11, 6), (3 * REACH + 11, 7), (130, 9)],
+)
+@pytest.mark.parametrize("pace", [1, 3])
+def test_a_sweep_gives_each_word_the_stated_number_of_cycles_later(count, cycles, pace):
+    """Words change as soon as they may, at the end of a sweep; sweeps may begin again at once or later."""
+    assert sweep_cycles(count) == cycles
+    rng = random.Random(count)
+    lines, wanted = [], {}
+    for pause in (0, 0, 2, 0):
+        words = [corner_of(rng, 9) for _ in range(count)]
+        for index in range(count):
+            for _ in range(pace):
+                wanted[len(lines) + cycles] = words[index]
+                lines.append({"words": words, "index": index})
+        lines += [{"words": [corner_of(rng, 9) for _ in range(count)], "index": 0} for _ in range(pause)]
+    lines += [{"words": [0] * count, "index": 0}] * cycles
+    shown = trace(Selection(count, sweep), lines)
+    assert [shown[cycle]["word"] for cycle in wanted] == list(wanted.values())

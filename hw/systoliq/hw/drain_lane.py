@@ -19,7 +19,7 @@ from .multiplier import WideMultiplier
 from .requantizers import LaneRequantizerConfig, lane_requantizer
 from .result_buffer import result_flags
 from .schedule import Schedule
-from .selection import select, select_cycles
+from .selection import select, select_cycles, sweep, sweep_cycles
 from .table import ConstantTable
 
 __all__ = ["ColumnConstants", "DrainLane"]
@@ -79,7 +79,8 @@ class DrainLane(wiring.Component):
             factors = len(self._table.residual), bits
             kind = "row_sum_product_{}x{}".format(*factors)
             self._row_sum_product = WideMultiplier(*factors, cells=cells or schedule.config.cells, kind=kind)
-        self._choosing = max(select_cycles(schedule.interval), self._table.latency)
+        self._sweeps = schedule.config.rows == 1  # sums of a single row stay
+        self._choosing = max(self._select_cycles, self._table.latency)
         accumulator = signed(schedule.config.word_bits)
         ports = {
             "start": In(1),
@@ -97,6 +98,11 @@ class DrainLane(wiring.Component):
     def latency(self) -> int:
         """Choice of the column, product of the row sum where there is one, requantizer."""
         return self._to_requantizer + self.requantizer.latency
+
+    @property
+    def _select_cycles(self) -> int:
+        """Cycles of the choice of the column."""
+        return (sweep_cycles if self._sweeps else select_cycles)(self.schedule.interval)
 
     @property
     def _to_requantizer(self) -> int:
@@ -184,8 +190,9 @@ class DrainLane(wiring.Component):
         """The sum of column ``step`` with its bias, less the row sum's part, through the requantizer."""
         interval, requantizer, constants = self.schedule.interval, self.requantizer, self._table
         biased = Signal.like(requantizer.acc, name="biased")
-        chosen = select(m, [self.sums[column] for column in range(interval)], step)
-        chosen = delay(m, chosen, self._choosing - select_cycles(interval), name="chosen").as_signed()
+        choose = sweep if self._sweeps else select
+        chosen = choose(m, [self.sums[column] for column in range(interval)], step)
+        chosen = delay(m, chosen, self._choosing - self._select_cycles, name="chosen").as_signed()
         m.submodules.constants = place(constants, platform)
         m.d.comb += constants.index.eq(delay(m, index, self._choosing - constants.latency, name="constants_index"))
 

@@ -8,10 +8,12 @@ from amaranth.hdl import Cat, Module, Signal, Value
 
 from .delay import delay
 
-__all__ = ["INDEX_BITS", "select", "select_cycles"]
+__all__ = ["INDEX_BITS", "REACH", "select", "select_cycles", "sweep", "sweep_cycles"]
 
 INDEX_BITS = 2
 """Bits of the index for each stage: four words into one."""
+REACH = 32
+"""Words that one register of the index reaches in `sweep`."""
 
 
 def select_cycles(count: int, bits: int = INDEX_BITS) -> int:
@@ -45,3 +47,29 @@ def select(
             chosen.append(word)
         words = chosen
     return chosen[0]
+
+
+def sweep_cycles(count: int) -> int:
+    """Cycles that `sweep` takes for ``count`` words."""
+    groups = -(-count // REACH)
+    return select_cycles(count) if groups == 1 else groups - 1 + select_cycles(REACH) + select_cycles(groups)
+
+
+def sweep(m: Module, words: Sequence[Value], index: Value) -> Signal:
+    """``words[index]`` of `sweep_cycles` ago, for an index that counts up through all words and begins again.
+
+    The words must stay from the cycle in which the index begins at 0 to its last cycle at the last word. This leaves
+    time for the index to reach `REACH` words after the other, from the last to the first, a cycle later each: a
+    register that drives all words at once would have long wires.
+    """
+    groups = [words[first : first + REACH] for first in range(0, len(words), REACH)]
+    if len(groups) == 1:
+        return select(m, words, index)
+    bits, last = REACH.bit_length() - 1, len(groups) - 1
+    chosen = []
+    for number, group in enumerate(groups):
+        reached = delay(m, index, last - number, name=f"index_{number}")[:bits]
+        word = select(m, group, reached, prefix=f"group_{number}_")
+        wait = number + select_cycles(REACH) - select_cycles(len(group))
+        chosen.append(delay(m, word, wait, name=f"group_{number}"))
+    return select(m, chosen, delay(m, index, last + select_cycles(REACH), name="index")[bits:], prefix="groups_")
