@@ -149,5 +149,5 @@ PROPERTIES = (
     *(_rounding(Rounding.NEAR_TIE, bits, _WINDOW, quick=bits == 8) for bits in range(2, 17)),
     *(_rounding(Rounding.NEAREST, bits, _STICKY, quick=bits == 8) for bits in (2, 8, 16)),
     *(_accumulator(bits, quick=bits == 32) for bits in (26, 32, 40)),
-    *(_real_addition(bits, quick=bits == 28) for bits in (26, 28, 32, 36, 40, 48)),
+    *(_real_addition(bits, quick=bits == 28) for bits in (27, 28, 32, 36, 40, 48)),
 )
