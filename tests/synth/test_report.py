@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from systoliq.cli.synth import show_report
 from systoliq.synth import SynthReport
 
@@ -19,3 +21,16 @@ def test_a_network_without_products(capsys):
     assert figures["mmacs_per_second"] == 0
     show_report(report, 1000.0)
     assert "per MAC" not in capsys.readouterr().out.replace("MACs per cycle", "")
+
+
+@pytest.mark.parametrize(
+    ("clocks", "text"),
+    [((99.5,), "one seed; three seeds of a network were up to"), ((90.0, 99.5), "median of 90, 99.5")],
+)
+def test_the_report_says_what_its_clock_stands_for(capsys, clocks, text):
+    report = SynthReport(
+        name="fc", target="ecp5-25k", cells="ecp5", macs_per_cycle=8, lut_sites=17, ff=1, dsp=1, ram=1, carries=1,
+        seeds=tuple(range(1, len(clocks) + 1)), fmax_mhz_per_seed=clocks, target_mhz=100.0,
+    )  # fmt: skip
+    show_report(report, None)
+    assert text in capsys.readouterr().out
