@@ -11,7 +11,10 @@ MAIN_RAM = 0x4000_0000
 
 def read_program(folder: Path) -> dict:
     """Return program.json of `systoliq compile`; ends with an error if the system cannot run it."""
-    program = json.loads((folder / "program.json").read_text())
+    file = folder / "program.json"
+    if not file.is_file():
+        raise SystemExit(f"error: {folder} must be a program of systoliq compile, but {file} is missing")
+    program = json.loads(file.read_text())
     if program["memory"]["base"] != MAIN_RAM:
         raise SystemExit(f"error: {folder} must have the base {MAIN_RAM:#x}: systoliq compile --base {MAIN_RAM:#x}")
     if (lists := len(program["runs"])) != 1:

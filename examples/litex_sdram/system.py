@@ -64,11 +64,18 @@ def model(contents: bytes) -> SoCCore:
     return soc
 
 
+def module_of(engine: Path) -> str:
+    """Return the name of the LiteX module in `engine`; ends with an error if there is none."""
+    found = [file.stem for file in engine.glob("*_litex.py")]
+    if len(found) != 1:
+        raise SystemExit(f"error: {engine} must be a package of systoliq emit engine --bus N, with NAME_litex.py")
+    return found[0]
+
+
 def complete(soc: SoCCore, engine: Path, *, simulation: bool) -> None:
     """Add the engine, with its masters on a port of the SDRAM; for a simulation, with models of its cells."""
     sys.path.insert(0, str(engine))
-    (name,) = (file.stem for file in engine.glob("*_litex.py"))
-    soc.engine = import_module(name).Block(soc.platform, simulation=simulation)
+    soc.engine = import_module(module_of(engine)).Block(soc.platform, simulation=simulation)
     soc.engine.add_to(soc, "engine", origin=ENGINE, dram=soc.sdram.crossbar)
 
 
@@ -116,6 +123,7 @@ def main() -> None:
     parser.add_argument("--input", type=Path)
     given = parser.parse_args()
     program = read_program(given.program)
+    module_of(given.engine)
     soc = model(memory(given.program, given.input)) if given.simulate else board()
     complete(soc, given.engine, simulation=given.simulate)
     soc.finalize()

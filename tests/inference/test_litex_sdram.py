@@ -156,3 +156,12 @@ def test_a_program_that_the_system_cannot_run_is_refused(compiled, engine, tmp_p
     assert done.stderr.startswith("error: ")
     assert text in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_folders_that_are_no_package_or_program_are_refused(compiled, engine, tmp_path):
+    program, _ = compiled(one_convolution)
+    for folders, text in (((program, program), "systoliq emit engine"), ((engine, engine), "program.json is missing")):
+        done = write_system(*folders, tmp_path / "out", "--simulate")
+        assert done.returncode == 1
+        assert done.stderr.startswith("error: ")
+        assert text in done.stderr
