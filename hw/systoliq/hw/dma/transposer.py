@@ -135,17 +135,21 @@ class Transposer(wiring.Component):
         step = Signal()
         ends = Signal()
         out_of = Signal(range(_BLOCKS))
+        after = Signal(range(_BLOCKS), init=1)  # the block after it
+        base = Signal(range(self.ring), reset_less=True)  # those of the block that leaves: chosen a cycle ahead
+        size = Signal(range(self.elements), reset_less=True)
+        last = Signal(reset_less=True)
         column = Signal(range(banks))
         there = Signal()
         there_last = Signal(reset_less=True)
         there_turn = Signal.like(column, reset_less=True)
-        base, count = Array(rows.bases)[out_of], len(column)
+        count = len(column)
         offers = Signal()
         word = Signal(self.o.payload.shape(), reset_less=True)
         m.d.comb += [
             step.eq(~offers | self.o.ready),
             read.eq(full & step),
-            ends.eq(column == Array(rows.sizes)[out_of]),
+            ends.eq(column == size),
             left.eq(read & ends),
             self.o.valid.eq(offers),
             self.o.payload.eq(word),
@@ -153,7 +157,9 @@ class Transposer(wiring.Component):
         with m.If(read):
             m.d.sync += column.eq(Mux(ends, 0, column + 1))
         with m.If(left):
-            m.d.sync += out_of.eq(out_of + 1)
+            m.d.sync += [out_of.eq(after), after.eq(after + 1)]
+        for kept, blocks in ((base, rows.bases), (size, rows.sizes), (last, rows.lasts)):
+            m.d.sync += kept.eq(Mux(left, Array(blocks)[after], Array(blocks)[out_of]))
         found = []
         for bank in range(banks):
             ram = BlockRam(bits, depth=1 << len(rows.address), cells=self.cells, registered=False)
@@ -170,7 +176,7 @@ class Transposer(wiring.Component):
         with m.If(step):
             m.d.sync += [
                 there.eq(read),
-                there_last.eq(ends & Array(rows.lasts)[out_of]),
+                there_last.eq(ends & last),
                 there_turn.eq(column + base[:count]),
                 offers.eq(there),
                 word.last.eq(there_last),
