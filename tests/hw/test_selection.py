@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 
 import pytest
@@ -49,18 +50,21 @@ def test_the_word_of_the_stated_number_of_cycles_ago(count, cycles):
     [(1, 1), (11, 2), (REACH, 3), (REACH + 1, 5), (2 * REACH + 11, 6), (3 * REACH + 11, 7), (130, 9)],
 )
 @pytest.mark.parametrize("pace", [1, 3])
-def test_a_sweep_gives_each_word_the_stated_number_of_cycles_later(count, cycles, pace):
-    """Words change as soon as they may, at the end of a sweep; sweeps may begin again at once or later."""
-    assert sweep_cycles(count) == cycles
+@pytest.mark.parametrize("late", [0, 2])
+def test_a_sweep_gives_each_word_the_stated_number_of_cycles_later(count, cycles, pace, late):
+    """Words change as soon as they may, after a sweep; sweeps begin again as soon as they may, or later."""
+    if count > REACH:
+        cycles += late
+    assert sweep_cycles(count, late) == cycles
     rng = random.Random(count)
     lines, wanted = [], {}
     for pause in (0, 0, 2, 0):
         words = [corner_of(rng, 9) for _ in range(count)]
         for index in range(count):
-            for _ in range(pace):
-                wanted[len(lines) + cycles] = words[index]
-                lines.append({"words": words, "index": index})
+            wanted[len(lines) + cycles] = words[index]
+            lines += [{"words": words, "index": index}] * pace
+        lines += [{"words": words, "index": 0}] * max(late - pace + 1, 0)
         lines += [{"words": [corner_of(rng, 9) for _ in range(count)], "index": 0} for _ in range(pause)]
     lines += [{"words": [0] * count, "index": 0}] * cycles
-    shown = trace(Selection(count, sweep), lines)
+    shown = trace(Selection(count, functools.partial(sweep, late=late)), lines)
     assert [shown[cycle]["word"] for cycle in wanted] == list(wanted.values())

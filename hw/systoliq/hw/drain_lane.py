@@ -24,6 +24,8 @@ from .table import ConstantTable
 
 __all__ = ["ColumnConstants", "DrainLane"]
 
+_LATE = 2  # registers on the way of a step to many columns, if there is time
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ColumnConstants:
@@ -79,7 +81,9 @@ class DrainLane(wiring.Component):
             factors = len(self._table.residual), bits
             kind = "row_sum_product_{}x{}".format(*factors)
             self._row_sum_product = WideMultiplier(*factors, cells=cells or schedule.config.cells, kind=kind)
-        self._sweeps = schedule.config.rows == 1  # sums of a single row stay
+        self._sweeps = schedule.config.rows == 1  # sums of a single row stay, here for so many cycles after the last
+        spare = schedule.tile_cycles - max(schedule.drain_cycles, schedule.config.cols)
+        self._late = max(min(spare, _LATE), 0)
         self._choosing = max(self._select_cycles, self._table.latency)
         accumulator = signed(schedule.config.word_bits)
         ports = {
@@ -102,7 +106,8 @@ class DrainLane(wiring.Component):
     @property
     def _select_cycles(self) -> int:
         """Cycles of the choice of the column."""
-        return (sweep_cycles if self._sweeps else select_cycles)(self.schedule.interval)
+        count = self.schedule.interval
+        return sweep_cycles(count, self._late) if self._sweeps else select_cycles(count)
 
     @property
     def _to_requantizer(self) -> int:
@@ -190,8 +195,8 @@ class DrainLane(wiring.Component):
         """The sum of column ``step`` with its bias, less the row sum's part, through the requantizer."""
         interval, requantizer, constants = self.schedule.interval, self.requantizer, self._table
         biased = Signal.like(requantizer.acc, name="biased")
-        choose = sweep if self._sweeps else select
-        chosen = choose(m, [self.sums[column] for column in range(interval)], step)
+        sums = [self.sums[column] for column in range(interval)]
+        chosen = sweep(m, sums, step, late=self._late) if self._sweeps else select(m, sums, step)
         chosen = delay(m, chosen, self._choosing - self._select_cycles, name="chosen").as_signed()
         m.submodules.constants = place(constants, platform)
         m.d.comb += constants.index.eq(delay(m, index, self._choosing - constants.latency, name="constants_index"))

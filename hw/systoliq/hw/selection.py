@@ -49,27 +49,28 @@ def select(
     return chosen[0]
 
 
-def sweep_cycles(count: int) -> int:
+def sweep_cycles(count: int, late: int = 0) -> int:
     """Cycles that `sweep` takes for ``count`` words."""
     groups = -(-count // REACH)
-    return select_cycles(count) if groups == 1 else groups - 1 + select_cycles(REACH) + select_cycles(groups)
+    return select_cycles(count) if groups == 1 else late + groups - 1 + select_cycles(REACH) + select_cycles(groups)
 
 
-def sweep(m: Module, words: Sequence[Value], index: Value) -> Signal:
+def sweep(m: Module, words: Sequence[Value], index: Value, *, late: int = 0) -> Signal:
     """``words[index]`` of `sweep_cycles` ago, for an index that counts up through all words and begins again.
 
-    The words must stay from the cycle in which the index begins at 0 to its last cycle at the last word. This leaves
-    time for the index to reach `REACH` words after the other, from the last to the first, a cycle later each: a
-    register that drives all words at once would have long wires.
+    The words must stay from the cycle in which the index begins at 0 until ``late`` cycles after its first one at the
+    last word. This leaves time for the index to reach `REACH` words after the other, from the last to the first, a
+    cycle later each, and the last ones ``late`` cycles late: a register that drives all words at once would have long
+    wires.
     """
     groups = [words[first : first + REACH] for first in range(0, len(words), REACH)]
     if len(groups) == 1:
         return select(m, words, index)
-    bits, last = REACH.bit_length() - 1, len(groups) - 1
+    bits, most = REACH.bit_length() - 1, late + len(groups) - 1
     chosen = []
     for number, group in enumerate(groups):
-        reached = delay(m, index, last - number, name=f"index_{number}")[:bits]
+        reached = delay(m, index, most - number, name=f"index_{number}")[:bits]
         word = select(m, group, reached, prefix=f"group_{number}_")
         wait = number + select_cycles(REACH) - select_cycles(len(group))
         chosen.append(delay(m, word, wait, name=f"group_{number}"))
-    return select(m, chosen, delay(m, index, last + select_cycles(REACH), name="index")[bits:], prefix="groups_")
+    return select(m, chosen, delay(m, index, most + select_cycles(REACH), name="index")[bits:], prefix="groups_")
