@@ -1,6 +1,6 @@
 /* A compiled model in SDRAM: the processor starts its list, waits, and sends the result.
 
-   On the UART, it sends '?', receives a number of bytes (4 bytes, the lowest first) and these bytes for the SDRAM, then
+   On the UART, it sends '?' until it receives a number of bytes (4 bytes, the lowest first) and these bytes for the SDRAM, then
    sends three lines in hexadecimal: the error or 0, the cycles of the list, and the bytes of the result.
 
    system.py writes csr.h and sdram_phy.h (from LiteX) and task.h. */
@@ -10,6 +10,7 @@
 #include "task.h"
 
 #define MOST_POLLS 10000000u
+#define ASKS_AFTER 1000000u /* polls of the UART, some seconds */
 
 static void put_byte(uint32_t byte) {
     while (uart_txfull_read()) {
@@ -41,7 +42,11 @@ static uint8_t get_byte(void) {
 static void load(void) {
     volatile uint8_t *memory = (volatile uint8_t *)(uintptr_t)MAIN_RAM;
     uint32_t bytes = 0, i;
-    put_byte('?');
+    while (uart_rxempty_read()) {
+        put_byte('?');
+        for (i = 0; i < ASKS_AFTER && uart_rxempty_read(); i++) {
+        }
+    }
     for (i = 0; i < 4; i++) bytes |= (uint32_t)get_byte() << 8 * i;
     for (i = 0; i < bytes; i++) memory[i] = get_byte();
 }

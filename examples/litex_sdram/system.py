@@ -1,24 +1,25 @@
 """The engine with SDRAM in LiteX: a RISC-V on a ULX3S-85F starts the list of a compiled model.
 
     python system.py ENGINE_DIR PROGRAM_DIR --out out/system
-    python system.py ENGINE_DIR PROGRAM_DIR --out out/system --simulate --input input.bin
+    python system.py ENGINE_DIR PROGRAM_DIR --out out/system --simulate --input inputs.npz
 
 ENGINE_DIR is from `systoliq emit engine --bus N`; PROGRAM_DIR is from `systoliq compile` for this engine, with the base
 0x40000000 and one list. The first command writes Verilog, constraints and firmware for the board. The second one writes
-the same system with LiteDRAM's model of the SDRAM, in which the program and the first operand are already.
+the same system with LiteDRAM's model of the SDRAM, in which the program and the input are already.
 docs/litex.md has all commands. Needs: pip install 'systoliq[soc]' litex litedram litex-boards
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
-from image import MAIN_RAM, memory, place, read_program
+from image import MAIN_RAM, memory, read_inputs, read_program, result_of, steps_of_list
 from litedram.common import PhySettings
 from litedram.init import get_sdram_phy_c_header
 from litedram.modules import MT48LC16M16
@@ -42,7 +43,7 @@ OPTIONS = {
 }  # fmt: skip
 PHY = PhySettings(  # as HalfRateGENSDRPHY has them: two transfers of 16 bits a cycle
     phytype="SDRAMPHYModel", memtype="SDR", databits=16, dfi_databits=16, nphases=2, cl=2, cwl=None, rdphase=0,
-    wrphase=0, read_latency=4, write_latency=0,
+    wrphase=0, read_latency=2, write_latency=0,
 )  # fmt: skip
 
 
@@ -82,8 +83,7 @@ def complete(soc: SoCCore, engine: Path, *, simulation: bool) -> None:
 def headers(soc: SoCCore, program: dict) -> dict[str, str]:
     """The headers of main.c: LiteX's registers, the SDRAM's start, and the list to run."""
     (run,) = program["runs"]
-    last = next(step for step in program["steps"] if step["step"] == run["steps"][-1])
-    y = place(last, "y")
+    y = result_of(steps_of_list(program)[-1])
     task = {"ENGINE": ENGINE, "MAIN_RAM": MAIN_RAM, "LIST": run["address"], "LIST_WORDS": run["size"] // 4} | {
         "Y": y["address"], "Y_BYTES": y["size"]
     }  # fmt: skip
@@ -123,8 +123,10 @@ def main() -> None:
     parser.add_argument("--input", type=Path)
     given = parser.parse_args()
     program = read_program(given.program)
-    module_of(given.engine)
-    soc = model(memory(given.program, given.input)) if given.simulate else board()
+    sidecar = given.engine / f"{module_of(given.engine).removesuffix('_litex')}.json"
+    if json.loads(sidecar.read_text())["engine"] != program["engine"]:
+        raise SystemExit(f"error: {given.program} must be compiled for {given.engine}: systoliq compile --engine DIR")
+    soc = model(memory(given.program, read_inputs(given.input))) if given.simulate else board()
     complete(soc, given.engine, simulation=given.simulate)
     soc.finalize()
     code = firmware(soc, program)

@@ -68,7 +68,19 @@ def test_a_proof_that_does_not_pass_is_not_recorded(tmp_path, monkeypatch):
     (result,) = run([ProofRun(prop)], record=record)
     assert result.verdict is Verdict.ERROR
     assert record.find(prop.name, seeded=False) is None
-    assert not (tmp_path / "record.json").exists()
+    assert (tmp_path / "record.json").read_text() == "{}\n"
+    assert [file.name for file in tmp_path.iterdir()] == ["record.json"]
+
+
+def test_two_runs_add_to_one_record(tmp_path):
+    one, other = (Record(tmp_path / "record.json") for _ in range(2))
+    one.add("a property", Entry("1", 1.0), seeded=False)
+    other.add("a property", Entry("2", 2.0), seeded=True)
+    one.add("another property", Entry("3", 3.0), seeded=False)
+    found = Record(tmp_path / "record.json")
+    assert found.find("a property", seeded=False) == Entry("1", 1.0)
+    assert found.find("a property", seeded=True) == Entry("2", 2.0)
+    assert found.find("another property", seeded=False) == Entry("3", 3.0)
 
 
 def test_a_key_depends_on_netlist_method_and_claims():

@@ -25,7 +25,7 @@ def test_a_network_without_products(capsys):
 
 @pytest.mark.parametrize(
     ("clocks", "text"),
-    [((99.5,), "one seed; three seeds of a network were up to"), ((90.0, 99.5), "median of 90, 99.5")],
+    [((99.5,), "one seed; the clocks of three seeds differed by up to"), ((90.0, 99.5), "median of 90, 99.5")],
 )
 def test_the_report_says_what_its_clock_stands_for(capsys, clocks, text):
     report = SynthReport(

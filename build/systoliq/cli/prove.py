@@ -79,7 +79,8 @@ def prove(
             what = f"{result.proof.prop.name}{' with its bug' if result.proof.seeded else ''}"
             progress.update(task, description=what)
             if not console.is_terminal:
-                console.print(f"{what}: {result.verdict.value}, {result.seconds:.1f} s", highlight=False)
+                when = " in an earlier run" if result.recorded else ""
+                console.print(f"{what}: {result.verdict.value}, {result.seconds:.1f} s{when}", highlight=False)
             if not result.passed:
                 progress.console.print(f"[red]{what}: {result.verdict.value}[/red]\n{result.detail}", highlight=False)
 
@@ -102,6 +103,8 @@ def _opened(file: Path) -> Record:
         return Record(file)
     except ValueError as error:
         raise InputError(f"--record: {error}; name another file, or a new one") from None
+    except OSError as error:
+        raise InputError(f"--record: {file} must be a file that can be written: {error}") from None
 
 
 def _table(results: list[ProofResult]) -> Table:

@@ -156,7 +156,7 @@ def synth(
 def _seeds(clocks: Sequence[float]) -> str:
     """Return what the median of the seeds' `clocks` stands for."""
     if len(clocks) == 1:
-        return f"one seed; three seeds of a network were up to {_SPREAD} % apart"
+        return f"one seed; the clocks of three seeds differed by up to {_SPREAD} %"
     return "median of " + ", ".join(f"{mhz:g}" for mhz in clocks)
 
 

@@ -89,11 +89,15 @@ def run(
     with ThreadPoolExecutor(processes) as pool:
         known = [None if record is None else record.find(proof.prop.name, seeded=proof.seeded) for proof in runs]
         futures = [pool.submit(run_one, *each) for each in zip(runs, known, strict=True)]
-        for future in as_completed(futures):
-            result = future.result()
-            if record is not None and result.passed and not result.recorded:
-                entry = Entry(result.key, round(result.seconds, 1))
-                record.add(result.proof.prop.name, entry, seeded=result.proof.seeded)
-            if on_result is not None:
-                on_result(result)
+        try:
+            for future in as_completed(futures):
+                result = future.result()
+                if record is not None and result.passed and not result.recorded:
+                    entry = Entry(result.key, round(result.seconds, 1))
+                    record.add(result.proof.prop.name, entry, seeded=result.proof.seeded)
+                if on_result is not None:
+                    on_result(result)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)  # otherwise, all proofs would run first
+            raise
     return [future.result() for future in futures]

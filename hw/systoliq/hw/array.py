@@ -109,7 +109,7 @@ class SystolicArray(wiring.Component):
     two tiles must be at least ``rows * interval`` cycles apart.
 
     ``sums[c]`` shows the sum of row r, column c in cycle ``t + latency + r * interval + c``, where t is the cycle of
-    the ``last`` beat, and with one row until ``rows * interval`` cycles later; else for that one cycle.
+    the ``last`` beat. With one row it stays until the next tile's sum of that column; else for that one cycle.
 
     With ``ones``, all ``a`` of row 0 and all ``b`` of column 0 must be ones: row 0 then returns the sums of B's columns
     and column 0 the sums of A's rows, in `OperandSum.BITS` bits, without multipliers. (Cells that serve two columns use

@@ -24,7 +24,7 @@ from .table import ConstantTable
 
 __all__ = ["ColumnConstants", "DrainLane"]
 
-_LATE = 2  # registers on the way of a step to many columns, if there is time
+_LATE = 2  # extra registers between the step and many columns, if the schedule has time for them
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -81,9 +81,8 @@ class DrainLane(wiring.Component):
             factors = len(self._table.residual), bits
             kind = "row_sum_product_{}x{}".format(*factors)
             self._row_sum_product = WideMultiplier(*factors, cells=cells or schedule.config.cells, kind=kind)
-        self._sweeps = schedule.config.rows == 1  # sums of a single row stay, here for so many cycles after the last
-        spare = schedule.tile_cycles - max(schedule.drain_cycles, schedule.config.cols)
-        self._late = max(min(spare, _LATE), 0)
+        self._sweeps = schedule.config.rows == 1  # sums of a single row stay until the next tile's
+        self._late = min(schedule.tile_cycles - schedule.drain_cycles, _LATE)
         self._choosing = max(self._select_cycles, self._table.latency)
         accumulator = signed(schedule.config.word_bits)
         ports = {

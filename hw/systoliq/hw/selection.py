@@ -58,10 +58,9 @@ def sweep_cycles(count: int, late: int = 0) -> int:
 def sweep(m: Module, words: Sequence[Value], index: Value, *, late: int = 0) -> Signal:
     """``words[index]`` of `sweep_cycles` ago, for an index that counts up through all words and begins again.
 
-    The words must stay from the cycle in which the index begins at 0 until ``late`` cycles after its first one at the
-    last word. This leaves time for the index to reach `REACH` words after the other, from the last to the first, a
-    cycle later each, and the last ones ``late`` cycles late: a register that drives all words at once would have long
-    wires.
+    A word must be there from the cycle in which the index reaches it, and stay until ``late`` cycles after the index
+    reaches the last word. This leaves time to pass the index from group to group of `REACH` words, one cycle each,
+    starting with the last group, ``late`` cycles late. A single register that drives all words would have long wires.
     """
     groups = [words[first : first + REACH] for first in range(0, len(words), REACH)]
     if len(groups) == 1:
