@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import json
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,15 @@ def test_a_proof_that_does_not_pass_is_not_recorded(tmp_path, monkeypatch):
     assert record.find(prop.name, seeded=False) is None
     assert (tmp_path / "record.json").read_text() == "{}\n"
     assert [file.name for file in tmp_path.iterdir()] == ["record.json"]
+
+
+def test_the_documentation_counts_its_record():
+    file = Path(__file__).parents[2] / "docs/measurements/proofs.json"
+    entries = json.loads(file.read_text())
+    assert entries.keys() <= {prop.name for prop in properties()}
+    both = sum(each.keys() == {"proof", "bug"} for each in entries.values())
+    page = " ".join((file.parents[1] / "proofs.md").read_text().split())
+    assert f"{both} of the {len(properties())} properties are proven, each with its bug caught" in page
 
 
 def test_two_runs_add_to_one_record(tmp_path):
