@@ -1,7 +1,7 @@
 /* A compiled model in SDRAM: the processor starts its list, waits, and sends the result.
 
-   On the UART, it sends '?' until it receives a number of bytes (4 bytes, the lowest first) and these bytes for the SDRAM, then
-   sends three lines in hexadecimal: the error or 0, the cycles of the list, and the bytes of the result.
+   On the UART, it sends '?' until it receives a number of bytes (4 bytes, the lowest first) and these bytes for the
+   SDRAM. Then it sends three lines in hexadecimal: the error or 0, the cycles of the list, and the bytes of the result.
 
    system.py writes csr.h and sdram_phy.h (from LiteX) and task.h. */
 #include "csr.h"

@@ -73,10 +73,10 @@ def module_of(engine: Path) -> str:
     return found[0]
 
 
-def complete(soc: SoCCore, engine: Path, *, simulation: bool) -> None:
+def complete(soc: SoCCore, engine: Path, module: str, *, simulation: bool) -> None:
     """Add the engine, with its masters on a port of the SDRAM; for a simulation, with models of its cells."""
     sys.path.insert(0, str(engine))
-    soc.engine = import_module(module_of(engine)).Block(soc.platform, simulation=simulation)
+    soc.engine = import_module(module).Block(soc.platform, simulation=simulation)
     soc.engine.add_to(soc, "engine", origin=ENGINE, dram=soc.sdram.crossbar)
 
 
@@ -123,11 +123,12 @@ def main() -> None:
     parser.add_argument("--input", type=Path)
     given = parser.parse_args()
     program = read_program(given.program)
-    sidecar = given.engine / f"{module_of(given.engine).removesuffix('_litex')}.json"
+    module = module_of(given.engine)
+    sidecar = given.engine / f"{module.removesuffix('_litex')}.json"
     if json.loads(sidecar.read_text())["engine"] != program["engine"]:
         raise SystemExit(f"error: {given.program} must be compiled for {given.engine}: systoliq compile --engine DIR")
     soc = model(memory(given.program, read_inputs(given.input))) if given.simulate else board()
-    complete(soc, given.engine, simulation=given.simulate)
+    complete(soc, given.engine, module, simulation=given.simulate)
     soc.finalize()
     code = firmware(soc, program)
     soc.init_rom("rom", np.frombuffer(code + bytes(-len(code) % 4), "<u4").tolist(), auto_size=False)

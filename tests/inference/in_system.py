@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from onnx.helper import get_attribute_value
 
-from systoliq.api import EngineConfig, compile_onnx
+from systoliq.api import compile_onnx
 from systoliq.golden.rescale import combined_scale
 from systoliq.hw.soc import Soc, SocConfig
 from systoliq.hw.verilog import emit_verilog
@@ -29,6 +29,8 @@ from systoliq.soc.compiler import compile_firmware
 from systoliq.soc.design import MEMORY, NAME, memory_file, picorv32
 from systoliq.soc.sources import JOBS_ADDRESS, LIBRARY, firmware_sources
 from systoliq.soc.testbench import soc_testbench
+
+from .engine_arguments import add_engine, engine_of
 
 __all__ = ["Layer", "in_system"]
 
@@ -184,10 +186,9 @@ def main():
     """Run both, and print a table by kinds of layers."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path)
-    for name, number in (("rows", 8), ("cols", 8), ("depth", 2), ("lanes", 2), ("bus", 64)):
-        parser.add_argument(f"--{name}", type=int, default=number)
+    add_engine(parser, rows=8, cols=8, depth=2, lanes=2, bus=64)
     given = parser.parse_args()
-    engine = EngineConfig(rows=given.rows, cols=given.cols, depth=given.depth, lanes=given.lanes, vector=True)
+    engine = engine_of(given)
     cycles, alone, layers = in_system(given.model, engine, given.bus)
     text = f"one list of {len(layers)} steps, started by the processor: {cycles:,} cycles\n"
     kinds = {}

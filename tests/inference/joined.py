@@ -12,12 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
-from systoliq.api import EngineConfig, compile_onnx
+from systoliq.api import compile_onnx
 from systoliq.inference.program.cycles import run_cycles
 from systoliq.inference.program.product import bytes_of_rows
 from systoliq.inference.program.vector import VectorInMemory, layout_of
 from systoliq.sim.engine.dma_engine import SimulatedDmaEngine
 from systoliq.sim.engine.memory import EngineMemory
+
+from .engine_arguments import add_engine, engine_of
 
 __all__ = ["joined"]
 
@@ -83,14 +85,11 @@ def main():
     """Play the list, and say what came of it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path)
-    for name, number in (("rows", 16), ("cols", 16), ("depth", 1), ("lanes", 4), ("bus", 128), ("row-length", 0)):
-        parser.add_argument(f"--{name}", type=int, default=number)
+    add_engine(parser, rows=16, cols=16, depth=1, lanes=4, bus=128, row_length=0)
     parser.add_argument("--shape", action="append", default=[])
     parser.add_argument("--scale", type=float, default=1.0)
     given = parser.parse_args()
-    config = EngineConfig(
-        rows=given.rows, cols=given.cols, depth=given.depth, lanes=given.lanes, vector=True, row_length=given.row_length
-    )
+    config = engine_of(given)
     shapes = {name: tuple(map(int, sizes.split(","))) for name, sizes in (each.split("=") for each in given.shape)}
     found = joined(given.model, config, given.bus, shapes=shapes, scale=given.scale)
     steps, jobs, cycles, model, compared = found

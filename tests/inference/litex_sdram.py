@@ -15,12 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
-from systoliq.api import EngineConfig, compile_onnx
+from systoliq.api import compile_onnx
 from systoliq.design.dma_engine.design import DmaEngineDesign
 from systoliq.inference.program.cycles import run_cycles
 from systoliq.package import write_package
 from systoliq.sim.system import SystemSimulation
 from systoliq.soc.design import picorv32
+
+from .engine_arguments import add_engine, engine_of
 
 __all__ = ["BASE", "EXAMPLE", "compiled_in", "image_module", "simulate", "write_system"]
 
@@ -71,10 +73,9 @@ def main():
     """Run it, compare the result, and print the cycles."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path)
-    for name, number in (("rows", 8), ("cols", 8), ("depth", 2), ("lanes", 2), ("bus", 64)):
-        parser.add_argument(f"--{name}", type=int, default=number)
+    add_engine(parser, rows=8, cols=8, depth=2, lanes=2, bus=64)
     given = parser.parse_args()
-    config = EngineConfig(rows=given.rows, cols=given.cols, depth=given.depth, lanes=given.lanes, vector=True)
+    config = engine_of(given)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         engine = write_package(DmaEngineDesign(config, bus=given.bus), folder / "engine")

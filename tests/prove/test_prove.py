@@ -63,7 +63,7 @@ def test_a_record_replaces_only_proofs_about_the_same_hardware(tmp_path):
     assert record.find(proof.prop.name, seeded=False).key == first[0].key
 
 
-def test_a_proof_that_does_not_pass_is_not_recorded(tmp_path, monkeypatch):
+def test_a_proof_that_does_not_pass_is_not_recorded(tmp_path):
     record = Record(tmp_path / "record.json")
     prop = dataclasses.replace(find("replay buffer, 1 beats 2 times"), name="no such property")
     (result,) = run([ProofRun(prop)], record=record)

@@ -78,11 +78,11 @@ def prove(
             progress.advance(task)
             what = f"{result.proof.prop.name}{' with its bug' if result.proof.seeded else ''}"
             progress.update(task, description=what)
-            if not console.is_terminal:
-                when = " in an earlier run" if result.recorded else ""
-                console.print(f"{what}: {result.verdict.value}, {result.seconds:.1f} s{when}", highlight=False)
             if not result.passed:
                 progress.console.print(f"[red]{what}: {result.verdict.value}[/red]\n{result.detail}", highlight=False)
+            elif not console.is_terminal:
+                when = " in an earlier run" if result.recorded else ""
+                console.print(f"{what}: {result.verdict.value}, {result.seconds:.1f} s{when}", highlight=False)
 
         results = run(runs, processes=processes, record=kept, on_result=show)
     console.print(_table(results))

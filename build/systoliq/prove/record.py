@@ -56,8 +56,8 @@ class Record:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._entries = _read(file)
         with _locked(file.absolute().parent):
+            self._entries = _read(file)
             self._write()  # an error now, not after the first proof
 
     def find(self, name: str, *, seeded: bool) -> Entry | None:

@@ -72,8 +72,8 @@ _MASTERS = """\
 
             if dram.controller.data_width > {data}:  # LiteDRAM's converter to a wider port takes data before addresses
                 raise ValueError(
-                    f"the masters have {data} bits, which must be at least those of LiteDRAM's controller, "
-                    f"{{dram.controller.data_width}}: emit the engine with a wider --bus, or leave out dram"
+                    f"the masters have {data} bits, but LiteDRAM's controller has {{dram.controller.data_width}}: "
+                    "emit the engine with a --bus of at least as many, or leave out dram"
                 )
             # One port for all: a read that follows an answered write cannot overtake it.
             self.m_axi = axi.AXIInterface(data_width={data}, address_width={address}, id_width={identity})
