@@ -135,8 +135,7 @@ class Transposer(wiring.Component):
         step = Signal()
         ends = Signal()
         out_of = Signal(range(_BLOCKS))
-        after = Signal(range(_BLOCKS), init=1)  # the block after it
-        base = Signal(range(self.ring), reset_less=True)  # those of the block that leaves: chosen a cycle ahead
+        base = Signal(range(self.ring), reset_less=True)  # settings of the block that leaves, chosen a cycle ahead
         size = Signal(range(self.elements), reset_less=True)
         last = Signal(reset_less=True)
         column = Signal(range(banks))
@@ -157,9 +156,10 @@ class Transposer(wiring.Component):
         with m.If(read):
             m.d.sync += column.eq(Mux(ends, 0, column + 1))
         with m.If(left):
-            m.d.sync += [out_of.eq(after), after.eq(after + 1)]
+            m.d.sync += out_of.eq(out_of + 1)
         for kept, blocks in ((base, rows.bases), (size, rows.sizes), (last, rows.lasts)):
-            m.d.sync += kept.eq(Mux(left, Array(blocks)[after], Array(blocks)[out_of]))
+            following = [*blocks[1:], blocks[0]]
+            m.d.sync += kept.eq(Mux(left, Array(following)[out_of], Array(blocks)[out_of]))
         found = []
         for bank in range(banks):
             ram = BlockRam(bits, depth=1 << len(rows.address), cells=self.cells, registered=False)
