@@ -38,7 +38,16 @@ from .standard_cells import CELLS, Library, library_of, read_library
 from .target import Target
 from .targets import open_target
 from .tools import find_nextpnr, find_yosys
-from .yosys import before_synthesis, cell_figures, mapped_apart, netlist_to_place, run_blocks, run_yosys, top_of
+from .yosys import (
+    before_synthesis,
+    cell_figures,
+    mapped_apart,
+    netlist_to_place,
+    run_blocks,
+    run_yosys,
+    synthesis_commands,
+    top_of,
+)
 
 __all__ = ["Block", "DoesNotFitError", "SynthesisError", "Synthesizable", "check_fit", "synthesize", "synthesized"]
 
@@ -171,7 +180,9 @@ def synthesized(
         progress("synthesis")
     verilog = in_large_blocks(verilog, FAMILIES[target.family])
     apart = mapped_apart(verilog, name, target)
-    commands = " ".join([*before_synthesis(target), target.synth, *target.after, *apart])
+    commands = " ".join(
+        [*before_synthesis(target), *synthesis_commands(target, target.synth, name), *target.after, *apart]
+    )
     cells = b"" if library is None else library.content + f"{mhz}".encode()
     memories = [part for file in sorted(files_of(verilog).items()) for part in file]
     key = content_key(_FORMAT, verilog, name, commands, cells, yosys.version, *memories)

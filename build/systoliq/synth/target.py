@@ -62,7 +62,8 @@ class Target:
     where ports are placed that fit them. ``block_sites`` are those that a floorplan may give away. ``mhz`` is the
     frequency asked for, which sets how hard nextpnr tries, and how gates are sized and buffered. A seed is given up
     after ``minutes`` of place and route. ``library`` are the
-    standard cells of a process; ``before`` and ``after`` are commands of Yosys around `synth`. ``clock_pin`` is the
+    standard cells of a process; ``before`` and ``after`` are commands of Yosys around `synth`. ``wire`` is the delay of
+    a wire that Yosys reckons with, in picoseconds, in the place of its own figure. ``clock_pin`` is the
     pin of the package that the clock comes in at, where nextpnr places nothing that has ports elsewhere: all others are
     left out. ``without_ports``: all ports are left out for place and route, and no pin drives the clock.
     """
@@ -80,6 +81,7 @@ class Target:
     mhz: float = 0.0
     minutes: float = 120.0
     library: StandardCells | None = None
+    wire: int = 0
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     clock_pin: str = ""

@@ -30,6 +30,7 @@ __all__ = [
     "netlist_to_place",
     "run_blocks",
     "run_yosys",
+    "synthesis_commands",
     "top_of",
 ]
 
@@ -160,14 +161,25 @@ def mapped_apart(verilog: str, name: str, target: Target) -> list[str]:
     return repeated_modules(verilog, name) if target.family == "generic" else []
 
 
+def synthesis_commands(target: Target, command: str, name: str) -> list[str]:
+    """Return Yosys' `command` for the design `name`; with the target's ``wire``, in parts: `synth_lattice` takes no
+    other delay of a wire than 300 ps, where it commands `abc9`.
+    """
+    whole = f"{command} -top {name}"
+    if not target.wire:
+        return [whole]
+    latches = ["check -latchonly -assert", "techmap -map +/lattice/latches_map.v"]
+    return [f"{whole} -run begin:map_luts", *latches, f"abc9 -W {target.wire}", "clean", f"{whole} -run map_cells:edif"]
+
+
 def _synthesis(verilog: str, name: str, target: Target, command: str) -> list[str]:
     """Yosys' commands for the synthesis itself, by the `command`."""
-    whole = f"{command} -top {name}"
+    commands = synthesis_commands(target, command, name)
     kept = mapped_apart(verilog, name, target)
     if not kept:
-        return [whole, "autoname"]  # some targets' commands leave lookup tables without names of their own
+        return [*commands, "autoname"]  # some targets' commands leave lookup tables without names of their own
     mark = "setattr -mod {} " + " ".join(kept)
-    apart = [mark.format("-set keep_hierarchy 1"), whole, mark.format("-unset keep_hierarchy")]
+    apart = [mark.format("-set keep_hierarchy 1"), *commands, mark.format("-unset keep_hierarchy")]
     return [*apart, "flatten", "opt -fast", "opt_clean -purge"]
 
 
