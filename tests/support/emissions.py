@@ -30,7 +30,8 @@ from systoliq.hw.hierarchy import Emission, Written, configuration, mark_used
 __all__ = ["begin", "forget", "keep", "look_for_loops"]
 
 SIZE = 100_000_000  # characters of RTLIL in all
-ABOVE = ("systoliq.board", "systoliq.explore", "systoliq.inference", "systoliq.sim", "systoliq.synth", "onnxruntime")
+_PACKAGES = ("board", "explore", "inference", "sim", "synth", "verify")
+ABOVE = ("onnxruntime", *(f"systoliq.{each}" for each in _PACKAGES))
 """Packages that hardware may not import: see test_structure.py."""
 
 

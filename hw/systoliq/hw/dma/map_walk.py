@@ -222,7 +222,7 @@ class MapWalk(wiring.Component):
         crosses = Signal(reset_less=True)  # the group has rows of two lines
         moved = Signal(reset_less=True)
         stays = Signal(name="row_stays")
-        m.d.comb += stays.eq(again & kept.shares & ~crosses & ~taps_end)
+        m.d.comb += stays.eq(row_last & kept.shares & ~crosses & ~taps_end)  # a window ends with a line of taps
         with m.If(goes):
             m.d.sync += [
                 slot.eq(Mux(row_last, 0, slot + 1)),
