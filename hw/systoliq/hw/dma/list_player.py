@@ -75,8 +75,8 @@ class ListPlayer(wiring.Component):
     more words may leave before the list ends.
 
     ``start`` begins a list; ``busy`` until its last command is done, or one has failed. ``words`` counts the words that
-    were taken. ``abort`` ends the list like a bit of failure. From the second cycle of ``halt`` on nothing new begins;
-    ``idle``: no transfer of the bus is under way.
+    were taken, a cycle late. ``abort`` ends the list like a bit of failure. From the second cycle of ``halt`` on
+    nothing new begins; ``idle``: no transfer of the bus is under way.
     """
 
     def __init__(self, bus_bytes: int) -> None:
@@ -116,8 +116,12 @@ class ListPlayer(wiring.Component):
             final.eq(self.i.payload.last & ends),
             self.i.ready.eq(take & there & ends),
         ]
+        counted = Signal()
+        m.d.sync += counted.eq(take & there)
         with m.If(take & there):
-            m.d.sync += [part.eq(Mux(ends, 0, part + 1)), self.words.eq(self.words + 1)]
+            m.d.sync += part.eq(Mux(ends, 0, part + 1))
+        with m.If(counted):
+            m.d.sync += self.words.eq(self.words + 1)
         self._commands(m, _Words(word=word, there=there, take=take, final=final), stops)
         return m
 

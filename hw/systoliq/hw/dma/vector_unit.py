@@ -58,16 +58,19 @@ class VectorUnit(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         command = Signal(VectorCommand, reset_less=True)
-        busy, reads, fills, enters, loads, taken = (
-            Signal(name=name) for name in ("working", "reads", "fills", "enters", "loads", "taken")
+        busy, reads, fills, enters, loads, taken, whole = (
+            Signal(name=name) for name in ("working", "reads", "fills", "enters", "loads", "taken", "whole")
         )
         a, b = words = tuple(self._words(m, platform, name) for name in "ab")
-        under_way = self._lanes(m, platform, words, enters, reads, loads, taken, command)
+        under_way = self._lanes(m, platform, words, enters, reads, loads, whole, command)
         both = a.any & (b.any | ~command.pair)
         pace = Pace(m, self.bus_bytes, name="pace", begin=enters & command.product)
+        may = Signal()  # a word is taken if it is there: decided a cycle ahead, before any word of a command comes
+        m.d.sync += may.eq((reads & self._room.next & pace.next) | (fills & whole))
         m.d.comb += [
             self.busy.eq(busy),
-            enters.eq(reads & both & self._room.any & pace.over),
+            taken.eq(both & may),
+            enters.eq(taken & reads),
             loads.eq(fills & both),
             a.take.eq(taken),
             b.take.eq(taken & command.pair),
@@ -114,7 +117,7 @@ class VectorUnit(wiring.Component):
         enters: Signal,
         reads: Signal,
         loads: Signal,
-        taken: Signal,
+        whole: Signal,
         command: data.View,
     ) -> Value:
         """The lanes, and a FIFO that has room for all that is in them; whether anything is left between there and
@@ -130,7 +133,7 @@ class VectorUnit(wiring.Component):
         count = Signal(range(_WAITING + 1), name="under_way")
         entered = delay(m, enters, 1, name="entered", reset_less=False)
         m.d.sync += count.eq(count + entered - left)
-        rounding, entries = _rounding(m, command), self._entries(m, words, enters, loads, taken)
+        rounding, entries = _rounding(m, command), self._entries(m, words, loads, whole)
         summed = entered & ~command.product
         products, there = self._products(m, platform, words, entered, entries, command)
         m.d.comb += [
@@ -180,24 +183,25 @@ class VectorUnit(wiring.Component):
         whole = entered & command.product
         return found, delay(m, whole, self.bus_bytes + unit.latency + 1, name="product_under_way", reset_less=False)
 
-    def _entries(
-        self, m: Module, words: tuple[WordQueue, ...], enters: Signal, loads: Signal, taken: Signal
-    ) -> dict[str, Signal]:
-        """Entries of the tables, one after the other; and when a word of memory is used up."""
+    def _entries(self, m: Module, words: tuple[WordQueue, ...], loads: Signal, whole: Signal) -> dict[str, Signal]:
+        """Entries of the tables, one after the other; ``whole``: the one of the next cycle uses up a word of memory."""
         parts = self.bus_bytes // ENTRY_BYTES
         part = Signal(range(max(parts, 2)))
         place_of = Signal(8, name="next_at")
         entries = {"load": Signal(name="load"), "at": Signal(8, name="at", reset_less=True)}
-        m.d.comb += taken.eq(enters | (loads & (part == parts - 1)))
+        following = Signal.like(part, name="part_next")
+        m.d.comb += [following.eq(part), whole.eq(following == parts - 1)]
         now = delay(m, loads, 1, name="loads_now", reset_less=False)  # the words are there
         part_now = delay(m, part, 1, name="part_now")
         m.d.sync += [entries["load"].eq(now), entries["at"].eq(place_of)]
         with m.If(loads):
-            m.d.sync += part.eq(Mux(part == parts - 1, 0, part + 1))
+            m.d.comb += following.eq(Mux(part == parts - 1, 0, part + 1))
         with m.If(now):
             m.d.sync += place_of.eq(place_of + 1)
         with m.If(self.start):
-            m.d.sync += [place_of.eq(0), part.eq(0)]
+            m.d.comb += following.eq(0)
+            m.d.sync += place_of.eq(0)
+        m.d.sync += part.eq(following)
         for name, queue in zip("ab", words, strict=True):
             entries[name] = entry = Signal(ENTRY_BITS, name=f"entry_{name}", reset_less=True)
             choices = Array(queue.taken.data[8 * ENTRY_BYTES * index :][:ENTRY_BITS] for index in range(parts))

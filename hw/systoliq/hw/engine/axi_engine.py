@@ -332,7 +332,7 @@ class AxiEngine(wiring.Component):
         for name in ("a", "b"):
             inner = getattr(core, name)
             accept(m, self, f"s_axis_{name}", inner)
-            m.d.comb += getattr(self, f"s_axis_{name}_tready").eq(inner.ready & ~status.core_clear)  # drops nothing
+            m.d.comb += getattr(self, f"s_axis_{name}_tready").eq(inner.ready & status.open)  # drops nothing
         m.submodules.packer = place(packer, platform)
         results, beat = core.y.payload, packer.o.payload
         wide = Signal()  # of the job whose results are in the packer: another one may run

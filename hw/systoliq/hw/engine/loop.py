@@ -97,14 +97,17 @@ class Countdown:
 
 class Pace:
     """``over`` is a register that is 0 in the ``cycles - 1`` cycles that follow one of ``begin``: what may come every
-    ``cycles`` cycles waits for it.
+    ``cycles`` cycles waits for it. ``next`` is the value of ``over`` a cycle later.
     """
 
     def __init__(self, m: Module, cycles: int, *, name: str, begin: Value) -> None:
         self.over = Signal(name=f"{name}_over", init=1)
+        self.next = Signal(name=f"{name}_next", init=1)
         left = Signal(range(max(cycles, 2)), name=f"{name}_left", reset_less=True)
         if cycles > 1:
+            m.d.comb += self.next.eq(~begin & (self.over | (left == 1)))
+            m.d.sync += self.over.eq(self.next)
             with m.If(begin):
-                m.d.sync += [left.eq(cycles - 1), self.over.eq(0)]
+                m.d.sync += left.eq(cycles - 1)
             with m.Elif(~self.over):
-                m.d.sync += [left.eq(left - 1), self.over.eq(left == 1)]
+                m.d.sync += left.eq(left - 1)
