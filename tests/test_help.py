@@ -138,7 +138,7 @@ def runs() -> list[object]:
     ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("example", runs())
 def test_example_runs(example, folder):
     if not example.startswith("systoliq "):

@@ -76,6 +76,7 @@ def test_a_serial_port_without_a_board_is_one_line(call, save):
         os.close(other)
 
 
+@pytest.mark.slow
 def test_without_amaranth_boards_the_extra_is_named(call, tmp_path, monkeypatch):
     import sys
 

@@ -45,7 +45,7 @@ def link():
     return made
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", BOARDS)
 def test_the_top_has_the_boards_pins_and_pll(name, link):
     board = open_board(name)
@@ -62,6 +62,7 @@ def test_the_top_has_the_boards_pins_and_pll(name, link):
     assert f"16'h{divisor:04x}" in verilog
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", BOARDS)
 def test_without_a_pll_the_oscillator_is_the_clock(name, link):
     board = open_board(name)

@@ -72,6 +72,7 @@ def test_gowin_is_not_slower_than_gowin_pll(board, device, mhz):
     assert any(each.dividers == (into, back, out) for each in BOARDS[board].pll.settings(27e6)), "theirs is one of ours"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [name for name, board in BOARDS.items() if any(board.pll.settings(board.hz))])
 def test_any_frequency_gets_a_setting_not_above_it(name):
     board, rng = BOARDS[name], random.Random(name)

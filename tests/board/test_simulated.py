@@ -52,6 +52,7 @@ def test_any_layer_gives_goldens_rows(arrays, seed):
     assert len(exchange.requests) == -(-5 // hardware.rows)
 
 
+@pytest.mark.slow  # tests/sim/test_run_time_zero_points.py has them without the link
 def test_zero_points_that_come_with_rows(arrays):
     given = {name: arrays[name] for name in ("b", "b_zero_point")}
     design = LayerDesign(MatMulLayer(name="sums", a_format=UINT8, **given), LayerOptions(rows=2, cols=2, depth=2))
@@ -62,6 +63,7 @@ def test_zero_points_that_come_with_rows(arrays):
     assert (outputs["y"] == centred).all()
 
 
+@pytest.mark.slow  # a larger layer than the first
 def test_test_images_of_the_digits_give_goldens_logits():
     pytest.importorskip("sklearn")
     from systoliq.design.digits import train_digits

@@ -103,6 +103,7 @@ def test_real_numbers_through_the_hardware(call, save, tmp_path, float8_arrays):
         assert found["y"].shape == (9, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_integers_with_float8_through_the_hardware(call, save, tmp_path, float8_arrays):
     arrays = {**float8_arrays, "a_zero_point": np.uint8(7), "y_zero_point": np.int8(-3)}

@@ -39,7 +39,7 @@ def test_there_are_enough():
     assert len({call for call, _, _ in CALLS}) == len(CALLS) >= 200
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("line", "status", "text"), CALLS, ids=[call[:60] for call, _, _ in CALLS])
 def test_a_hostile_call(line, status, text, call, folder, monkeypatch):
     monkeypatch.chdir(folder)

@@ -126,6 +126,7 @@ def test_a_signal_ends_all(command, child, number, tmp_path):
     assert left == []
 
 
+@pytest.mark.slow  # test_survival.py kills one, too
 def test_a_killed_exploration_leaves_no_process(tmp_path):
     """Not even where it cannot do anything about it: its workers see that it is gone."""
     with start(*explored("ice40-hx8k"), folder=tmp_path) as process:

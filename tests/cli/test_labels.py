@@ -47,6 +47,7 @@ def test_accuracy(command, key, call, path, rows, save, tmp_path):
     assert json.loads((tmp_path / "r.json").read_text())["accuracy"] == pytest.approx(4 / 6)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.simulator
 @pytest.mark.parametrize(("command", "key"), [("simulate", "a"), ("run", "xq")])
 @pytest.mark.parametrize(("labels", "text"), WRONG.values(), ids=WRONG)

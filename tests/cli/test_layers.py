@@ -49,6 +49,7 @@ def check(call, path, reasons, folder):
     assert result.stderr == ""
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize(("ends", "nodes", "reasons"), WRITTEN.values(), ids=WRITTEN)
 def test_hardware(ends, nodes, reasons, call, tmp_path):
     path = write(tmp_path / "model.onnx", f"g {ends} {{ {nodes} }}", CONSTANTS)

@@ -93,6 +93,7 @@ def test_layer_files(call, save, arrays, tmp_path):
         assert f"note: {note}: results are" in result.stderr, result.output
 
 
+@pytest.mark.slow
 def test_no_note_without_a_cause(call, tmp_path):
     path = write(tmp_path / "model.onnx", NETWORK, CONSTANTS | {"ws": np.full(6, 0.01, np.float32)})
     for command in ("layers", "emit"):

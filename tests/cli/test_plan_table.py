@@ -34,6 +34,7 @@ def test_emit_shows_the_plan_before_it_builds(call, tmp_path):
     assert f"<dt>LUT sites, about</dt><dd>{plan[0]['lut_sites']}</dd>" in report
 
 
+@pytest.mark.slow
 def test_no_estimates_without_a_family(call, tmp_path):
     lines = lines_of(call("emit", "digits-cnn", "--out", tmp_path / "out", "--multipliers", 60))
     assert lines[0][-4:] == ["slowest", "multipliers", "multiplier", "cells"]
@@ -68,6 +69,7 @@ def test_target_and_netlist_are_of_one_family(call, tmp_path):
     assert_refused(call("simulate", *given, "--target", "ecp5-45k"), text)
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_simulate_shows_the_plan(call, tmp_path):
     np.savez(tmp_path / "x.npz", image=np.zeros((1, 1, 8, 8), np.float32))

@@ -24,6 +24,7 @@ def test_a_record_in_no_folder_is_refused(call, tmp_path):
     assert_refused(call("prove", NAME, "--record", tmp_path / "no" / "record.json"), f"{tmp_path}/no must exist")
 
 
+@pytest.mark.slow  # tests/prove/test_prove.py has it without the command
 def test_what_is_recorded_is_not_proven_again(call, tmp_path):
     for recorded in (0, 2):
         result = call("prove", NAME, "--no-bugs", "--record", tmp_path / "record.json")

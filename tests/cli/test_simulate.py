@@ -125,7 +125,7 @@ def test_what_onnxruntime_answers_otherwise_is_reported(call, save, tmp_path, mo
     assert "mismatch: y[1, 1]: onnxruntime gave" in result.stderr
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize("kind", ["QLinearMatMul", "QGemm", "MatMulInteger", "dynamic"])
 def test_onnxruntimes_saturating_kernels_are_no_mismatch(kind, call, save, tmp_path, monkeypatch):

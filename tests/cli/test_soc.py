@@ -67,6 +67,7 @@ def test_without_a_compiler(call, tmp_path, monkeypatch):
     assert not (tmp_path / "other").exists()
 
 
+@pytest.mark.slow
 def test_without_the_processor(call, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pythondata_cpu_picorv32", None)
     monkeypatch.setitem(sys.modules, "ziglang", None)
@@ -82,6 +83,7 @@ needs_compiler = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_more_images_than_memory(call, tmp_path):
     done = call("soc", "--out", tmp_path / "out", "--images", 450, "--ram-kib", 32, *LEAST)

@@ -89,7 +89,7 @@ def datasheet(*arguments):
     return CliRunner().invoke(cli, ["datasheet", *map(str, arguments)])
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("kind", DESIGNS)
 def test_a_datasheet_has_every_port_and_file_of_the_sidecar(packages, tmp_path, kind):
     result = datasheet(packages(kind), "--out", tmp_path / "d.html")

@@ -43,7 +43,7 @@ def deployed(call, path: Path, *arguments: object) -> Path:
     return out / "model_hw.onnx"
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("net", [autoencoder, ds_cnn, mobilenet])
 @pytest.mark.parametrize("types", ["s8s8", "u8u8"])
 def test_outputs_are_those_of_the_int8_model(net, types, register, call, tmp_path):
@@ -99,6 +99,7 @@ def test_failures_are_errors_of_the_run(register, call, tmp_path, capfd):
     assert opened(model, register(on="golden")).run(None, {"x": x})
 
 
+@pytest.mark.slow
 def test_a_program_in_its_own_process(register, call, tmp_path):
     """As the documentation shows it."""
     path = quantized(tmp_path, autoencoder(SMALL))

@@ -102,6 +102,7 @@ def test_two_products_of_one_name(tmp_path):
         assert f"module {name}(" in LayerDesign(layer).verilog
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_two_stages_of_one_name_that_is_a_keyword(tmp_path):
     """In a network, whose stages are named after nodes."""

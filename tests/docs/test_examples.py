@@ -45,7 +45,7 @@ def test_all_examples_are_here():
     assert {path.stem for path in EXAMPLES.glob("*.py")} == set(SAID)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=[pytest.mark.simulator, *([pytest.mark.slow] if name in LONG else [])]) for name in SAID],

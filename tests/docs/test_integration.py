@@ -29,6 +29,7 @@ def run(folder, *files):
     return subprocess.run(["vvp", "t"], cwd=folder, capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.slow  # tests/package/test_wrapper.py
 def test_the_wrapper_passes_the_testbench_of_the_package(tmp_path):
     """With all its resets: the testbench drives `rst`, and the wrapper takes its inverse. A layer of the ports of
     resnet8-fc, of fewer products.

@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.slow  # `make docs` refuses links that lead nowhere, too
 NEEDED = ("mkdocs", "mkdocstrings_handlers.python", "pymdownx")
 
 

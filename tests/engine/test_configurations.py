@@ -59,6 +59,7 @@ def check(config, simulator, seed, jobs):
     assert (tally.wrong, tally.off, tally.violations) == (0, 0, 0)
 
 
+@pytest.mark.slow  # test_pace.py has jobs at any cycle of a drain
 @pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def check(found, jobs, places, outcome):
 
 
 @pytest.mark.sampled(99)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * ("float8" in name)) for name in CASES])
 def test_lists_are_right(name, simulator):
     found = dma_engine(name, simulator)
     given = list(lists_of(found, 5, 4, 3))

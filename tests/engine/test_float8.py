@@ -103,6 +103,7 @@ def test_padding_of_k_is_no_operand(simulator):
             np.testing.assert_array_equal(y, np.full((3, 4), E5M2FNUZ.max_code))
 
 
+@pytest.mark.slow  # tests/hw/mac/test_float8.py has every bit of an accumulator
 def test_sums_of_65535_products():
     """The most products of the greatest numbers, whose sum needs every bit of an accumulator; and one a little less."""
     config = EngineConfig(rows=1, cols=1, lanes=1, depth=16, a=E5M2FNUZ, b=E5M2FNUZ, y=E5M2, a_words=4, b_words=4)
@@ -124,6 +125,7 @@ def test_sums_of_65535_products():
         assert hardware.reports[0].cycles == hardware.reports[0].model_cycles
 
 
+@pytest.mark.slow  # test_no_initial_values.py has an engine
 @pytest.mark.sampled(99)
 @pytest.mark.parametrize("name", ["e4m3fn-e5m2", "e4m3fnuz"])
 @icarus_first
@@ -153,6 +155,7 @@ def test_rows_and_columns_with_scales_of_their_own():
         np.testing.assert_array_equal(result.y.view(np.uint8), expected.view(np.uint8))
 
 
+@pytest.mark.slow
 @icarus_first
 def test_one_row_whose_columns_all_have_lanes(simulator):
     """On iCE40, operands are broadcast; the sums of one row are then the outputs of the array until the next tile."""

@@ -100,6 +100,7 @@ def listed(library, found, bus, jobs, places, room=1 << 20):
     return list(words[: made.used]), errors
 
 
+@pytest.mark.sampled(99)
 def test_lists_are_those_of_python(library):
     """Random engines and jobs: tables that go round their rings, are shared, and are given up while jobs use them."""
     rng, waits = np.random.default_rng(1), 0

@@ -80,6 +80,7 @@ def test_layer(simulator):
     assert results[0].cycles == dense().cycles(len(a))
 
 
+@pytest.mark.slow  # the layer above has one
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("cells", ["portable", "ice40"])
 @icarus_first

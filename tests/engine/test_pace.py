@@ -33,8 +33,7 @@ CONFIGS = [
 LONG, WIDE, WEIGHTS, FLOAT8 = CONFIGS[0], CONFIGS[1], CONFIGS[4], CONFIGS[6]
 RUNS = [
     (LONG, "verilator"),
-    *((config, "icarus") for config in (WEIGHTS, FLOAT8)),
-    *(pytest.param(config, "icarus", marks=pytest.mark.slow) for config in CONFIGS if config not in (WEIGHTS, FLOAT8)),
+    *(pytest.param(config, "icarus", marks=pytest.mark.slow) for config in CONFIGS),
     *(pytest.param(config, "verilator", marks=pytest.mark.slow) for config in (WEIGHTS, FLOAT8)),
 ]
 PAUSE = 0.4

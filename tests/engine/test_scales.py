@@ -35,6 +35,7 @@ def test_of_a_b_and_y_equal_onnxruntime(small):
         np.testing.assert_array_equal(result.y, expected, strict=True)
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("types", MIXES, ids="-".join)
 def test_of_the_extreme_sums_equal_onnxruntime(types):
     """Sums come in by the bias of QGemm: -2^31, which has no opposite, and both sides of ties, at each scale."""

@@ -21,6 +21,7 @@ CONFIGS = {
 }
 
 
+@pytest.mark.slow  # test_configurations.py has other cells, tests/hw/mac those of iCE40
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CONFIGS)
 def test_random_operations(name):

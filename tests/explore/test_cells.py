@@ -44,6 +44,7 @@ def library(tmp_path):
     return tmp_path / "tiny.lib"
 
 
+@pytest.mark.slow  # tests/synth/test_standard_cells.py has the areas
 def test_area_of_a_library(subject, library):
     synthesizer = measured_synthesizer(("generic",), timed=False, liberty=library)
     faster = measured_synthesizer(("generic",), timed=False, liberty=library, mhz=300.0)

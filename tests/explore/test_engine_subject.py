@@ -182,6 +182,7 @@ def test_a_row_of_the_table_is_a_design_that_can_be_written(run, tmp_path):
     assert kinds == {0: EngineDesign, 64: DmaEngineDesign}
 
 
+@pytest.mark.slow  # test_explore.py has it of a layer
 @pytest.mark.sampled(99)
 @pytest.mark.parametrize("bus", [0, 64])
 def test_the_emit_command_emits_the_point_that_was_measured(run, tmp_path, bus):
@@ -227,6 +228,7 @@ def test_a_layer_has_no_workload(run):
         run("resnet8-fc", **dict.fromkeys(AXES))
 
 
+@pytest.mark.slow  # test_explore.py has it of a layer
 @pytest.mark.sampled(99)
 @pytest.mark.parametrize(
     ("dataflow", "bus"), [("output-stationary", 0), ("weight-stationary", 0), ("output-stationary", 32)]
@@ -259,6 +261,7 @@ def test_a_point_is_placed_and_cosimulated(tmp_path):
     assert {"lane", "dataflow", "result_buffer"} <= set(exploration.blocks[exploration.points_of_rows[0]])
 
 
+@pytest.mark.slow  # test_explore_command.py has it of a layer
 def test_the_command(tmp_path):
     (tmp_path / "w.csv").write_text(CSV)
     arguments = [

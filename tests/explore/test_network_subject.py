@@ -46,6 +46,7 @@ def test_too_few_multipliers_are_reported(run):
     assert row["reason"].startswith("multipliers must be at least 3 for 3 stages, not 1; what may help: ")
 
 
+@pytest.mark.slow
 def test_a_network_given_in_python_is_emitted_from_its_file(run, tmp_path):
     network, _ = open_network("digits-cnn")
     exploration = run(NetworkDesign(network), multipliers="7")

@@ -6,9 +6,12 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from ..support.notebook import code_of
 
 
+@pytest.mark.slow  # half of an exploration; examples/explore.py, too
 def test_the_notebook_runs(tmp_path):
     """Its code cells one after the other, in a process of their own: no kernel is needed for that."""
     script = tmp_path / "notebook.py"

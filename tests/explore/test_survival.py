@@ -91,6 +91,7 @@ def test_a_killed_exploration_resumes(tmp_path, ending):
     assert all(row["stage"] == "synthesis" for row in exploration.rows)
 
 
+@pytest.mark.slow  # test_in_the_wild.py has signals
 def test_ctrl_c_ends_the_command_in_one_go(tmp_path):
     np.savez(tmp_path / "small.npz", **small_layer().arrays())
     command = [

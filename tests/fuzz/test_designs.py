@@ -29,8 +29,8 @@ pytestmark = pytest.mark.simulator
 @pytest.mark.parametrize(
     ("kind", "seed"),
     [
-        ("layer", 6),
         ("array", 3),
+        pytest.param("layer", 6, marks=pytest.mark.slow),
         pytest.param("engine", 4, marks=pytest.mark.slow),
         pytest.param("network", 5, marks=pytest.mark.slow),
         pytest.param("model", 2, marks=pytest.mark.slow),
@@ -95,6 +95,7 @@ def test_models_have_every_operator_of_the_catalogue_that_networks_read() -> Non
     assert read - found <= {"DequantizeLinear", "FastGelu", "QuickGelu", "ReduceSum"}
 
 
+@pytest.mark.slow  # tests/onnx/network has every operator
 def test_golden_of_drawn_models_is_onnxruntime_s() -> None:
     """Every operator and every option once, without RTL."""
     refused = 0
@@ -126,6 +127,7 @@ def test_a_model_that_cannot_be_quantized_is_no_design(monkeypatch: pytest.Monke
     assert designs.verdict(_model("Add"), "icarus") == ("refused", why)
 
 
+@pytest.mark.slow
 def test_most_points_are_designs() -> None:
     rng = np.random.default_rng(0)
     outcomes = [is_design(draw_point(rng)) for _ in range(12)]

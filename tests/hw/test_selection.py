@@ -47,7 +47,15 @@ def test_the_word_of_the_stated_number_of_cycles_ago(count, cycles):
 
 @pytest.mark.parametrize(
     ("count", "cycles"),
-    [(1, 1), (11, 2), (REACH, 3), (REACH + 1, 5), (2 * REACH + 11, 6), (3 * REACH + 11, 7), (130, 9)],
+    [
+        (1, 1),
+        (11, 2),
+        (REACH, 3),
+        (REACH + 1, 5),
+        (2 * REACH + 11, 6),
+        (3 * REACH + 11, 7),
+        pytest.param(130, 9, marks=pytest.mark.slow),
+    ],
 )
 @pytest.mark.parametrize("pace", [1, 3])
 @pytest.mark.parametrize("late", [0, 2])

@@ -69,6 +69,7 @@ def test_compile(model, tmp_path):
     assert programs[0] == programs[1]
 
 
+@pytest.mark.slow  # the graph and its program are the same: above
 @pytest.mark.simulator
 def test_run(model, tmp_path):
     move_data(model, "w.bin", 0)

@@ -126,6 +126,7 @@ def test_a_memory_wider_than_the_masters_is_refused(engine, monkeypatch):
         block.add_to(type("Soc", (), {"bus": bus()})(), "engine", origin=0x9000_0000, dram=dram)
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize(
     ("change", "text"),
     [
@@ -159,6 +160,7 @@ def test_a_list_whose_weights_the_host_writes_is_refused(compiled):
     assert image._given(step | {"patches": [{}]}) == ["a", "zero points"]
 
 
+@pytest.mark.slow
 def test_folders_that_are_no_package_or_program_are_refused(compiled, engine, tmp_path):
     program, _ = compiled(one_convolution)
     for folders, text in (((program, program), "systoliq emit engine"), ((engine, engine), "program.json is missing")):

@@ -33,6 +33,7 @@ def test_digits_vit_is_one_list():
     assert host == ["QuantizeLinear", "Transpose", "Reshape", "DequantizeLinear"]
 
 
+@pytest.mark.slow  # as the transformer above
 def test_kwt_is_one_list(tmp_path):
     """Its class token is a constant part of a Concat, and a Gather takes it out again."""
     path = tmp_path / "kwt.onnx"
@@ -44,6 +45,7 @@ def test_kwt_is_one_list(tmp_path):
     assert [joined.operands[name].kept for name in "ab"] == [True, False]
 
 
+@pytest.mark.slow
 def test_rows_that_are_too_long_stay_with_the_host_by_name(tmp_path):
     """And B is the host's where the array's depth gives it another layout."""
     path = quantized(tmp_path, bert_tiny(width=24, layers=1), opset=17)

@@ -95,6 +95,7 @@ def test_wrong_inputs(model, tmp_path):
     assert (result.exit_code, "there is no such file" in result.output) == (2, True), result.output
 
 
+@pytest.mark.slow  # tests/cli/test_in_the_wild.py has signals
 @pytest.mark.simulator
 @pytest.mark.parametrize(
     ("number", "simulator", "word"),

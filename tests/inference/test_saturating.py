@@ -65,6 +65,7 @@ def systoliq_run(call, model, *options):
     return call("run", model, "--input", model.parent / "x.npz", "--report", model.parent / "r.json", *options)
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize(
     ("model", "bus"),

@@ -53,6 +53,7 @@ def test_bert_tiny(tmp_path):
     assert all(step.cycles == step.model_cycles for step in report.steps)
 
 
+@pytest.mark.slow  # test_memory.py has it by lists
 @pytest.mark.simulator
 def test_bert_tiny_by_dynamic_quantization(tmp_path):
     report = run(bert_tiny_dynamic(tmp_path), bert_tiny().shape).report
@@ -62,6 +63,7 @@ def test_bert_tiny_by_dynamic_quantization(tmp_path):
     assert len(report.host) == 4
 
 
+@pytest.mark.slow  # test_memory.py has them by lists
 @pytest.mark.simulator
 def test_convolutions_in_groups(tmp_path):
     net = Builder([1, 6, 7, 9])
@@ -111,6 +113,7 @@ def small(tmp_path):
     return quantized(tmp_path, net), {"x": images(net.shape, 1, 3)}
 
 
+@pytest.mark.slow  # test_memory.py finds one
 @pytest.mark.simulator
 def test_a_wrong_bit_is_found(small, monkeypatch):
     """One bit of the first product flips: it differs, and what follows from it differs from onnxruntime alone."""

@@ -101,6 +101,7 @@ def none_seen(folder, forget, **parts):
     return _none_seen(with_any_data(text, wider=9) if forget else text, "top", folder, "", 10)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("forget", [False, True])
 @pytest.mark.parametrize(
     ("parts", "hidden"),

@@ -46,6 +46,7 @@ def test_what_is_in_a_requantizer():
     assert not is_in_requantizer(["layer_float8_product", "layer"])
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(99)
 @pytest.mark.parametrize("change", CHANGES)
 def test_results_of_all_sums_are_compared(change, tmp_path):

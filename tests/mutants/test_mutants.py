@@ -71,6 +71,7 @@ def package(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_a_mutant_changes_one_line(package):
     lines = (package / "tiny.v").read_text().splitlines()
     for mutant in itertools.islice(draw(lines, 1), 300):
@@ -137,6 +138,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.sampled(4)
 @needs_tools
 @pytest.mark.parametrize("change", CHANGES)
 def test_equivalence_is_decided(change, tmp_path):
@@ -274,6 +276,7 @@ IN_ITS_ENVIRONMENT = {
 }
 
 
+@pytest.mark.sampled(3)
 @needs_tools
 @pytest.mark.simulator
 @pytest.mark.parametrize("change", IN_ITS_ENVIRONMENT)
@@ -293,6 +296,7 @@ def test_sums_are_seen_a_column_at_a_time():
     assert "assign sums[7:4] = sums_valid[1] ? sums_is[7:4] : 4'h0;" in around
 
 
+@pytest.mark.slow
 def test_outputs_of_all_sums_are_compared(package, tmp_path):
     """A mutant of the requantizer gives another output for some sum, or none, and never no answer."""
     campaign = Campaign.__new__(Campaign)

@@ -84,6 +84,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.skipif(not pyosys.found, reason="" if pyosys.found else missing_text(pyosys))
 @pytest.mark.parametrize("change", CHANGES)
 def test_states_are_compared(change, tmp_path):

@@ -37,6 +37,7 @@ def test_no_note_where_the_scale_is_the_unit(body, tmp_path):
     assert Model.open(write(tmp_path / "m.onnx", body)).bias_notes() == []
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("node", ["", "#fc"])
 def test_emit_says_so_too(node, call, tmp_path):
     path = write(tmp_path / "m.onnx", PRODUCTS["Gemm 'fc'"], bias_s=np.float32(4 * CONSTANTS["bias_s"]))

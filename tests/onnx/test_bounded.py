@@ -162,6 +162,7 @@ OUTSIDE = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize("entries", OUTSIDE.values(), ids=OUTSIDE)
 def test_data_outside_the_model(entries, backwards, call, tmp_path):

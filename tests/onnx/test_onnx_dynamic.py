@@ -166,6 +166,7 @@ def test_through_the_verilog(layers, gemm, digits, call, tmp_path):
     same_bits(made["y"], session(path).run(["y"], {"x": images[:60]})[0])
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_integers_of_any_batch(digits, call, tmp_path):
     """A of three dimensions with a zero point for every row gives the sums, which onnxruntime's node confirms."""

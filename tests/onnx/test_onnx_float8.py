@@ -211,6 +211,7 @@ def test_layers_says_where_a_model_in_qdq_form_may_round(call, tmp_path):
         assert ("note: a layer with float8 rounds once" in result.stdout) == noted
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize(
     "types", [("float8_e4m3fn", "float8_e5m2", "float8_e5m2"), ("uint8", "float8_e5m2", "int8")], ids="-".join

@@ -97,6 +97,7 @@ CYCLES = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("command", ["layers", "emit", "run"])
 @pytest.mark.parametrize(("text", "cycle"), CYCLES.values(), ids=CYCLES)
 def test_cycles(text, cycle, command, call, tmp_path):

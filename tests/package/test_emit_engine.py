@@ -60,6 +60,7 @@ def test_the_testbench_lints(tmp_path):
 FLOAT8 = ["--a-format", "e4m3fn", "--b-format", "e5m2", "--y-format", "e5m2fnuz"]
 
 
+@pytest.mark.slow  # test_emitted.py has an engine of float8
 def test_package_of_float8(tmp_path):
     """Its registers, vectors and description are those of float8, and its Verilog lints."""
     out = tmp_path / "engine"

@@ -11,7 +11,7 @@ from systoliq.package import make_package
 from .kinds import KINDS, small
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("cells", ["portable", "ecp5"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_head(kind: str, cells: str) -> None:

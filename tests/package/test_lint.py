@@ -16,7 +16,7 @@ from .kinds import KINDS, small
 _QUICK = ("portable", "ecp5")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize(
     ("kind", "cells"),
     [pytest.param(kind, cells, marks=() if cells in _QUICK else pytest.mark.slow) for kind in KINDS for cells in CELLS],

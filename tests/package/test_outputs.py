@@ -40,6 +40,7 @@ def special(kind: str, path) -> None:
         path.symlink_to("nowhere")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["pipe", "socket", "device", "link", "dangling link"])
 @pytest.mark.parametrize("option", ["--output", "--report", "--waves"])
 def test_what_is_no_regular_file_is_left_alone(kind, option, call, save, tmp_path, monkeypatch):

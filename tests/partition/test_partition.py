@@ -65,6 +65,7 @@ def test_a_tensor_goes_around_the_part(tmp_path):
     assert {each.name for each in found.after.graph.input} == {"d", "v"}
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize("body", [f"{START} {BETWEEN} {END} {SKIP}", f"{START} y = LpNormalization<axis = 1>(d)"])
 def test_the_whole_model_is_played(body, images, call, tmp_path):
@@ -152,6 +153,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("arguments", "text"), REFUSED.values(), ids=REFUSED)
 def test_what_is_refused(arguments, text, split, images, call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -146,7 +146,7 @@ TOPS = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", TOPS)
 def test_a_port_is_driven_by_the_blocks_that_are_proven(name, tmp_path):
     make, expected = TOPS[name]

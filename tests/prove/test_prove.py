@@ -33,7 +33,7 @@ def decided(prop, folder):
     return decide(prop, harness, Netlist(harness, folder), folder)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", QUICK)
 def test_property_is_proven(name, tmp_path):
     """In this process: one of its own, which a seeded bug needs, takes longer to start than most proofs."""
@@ -103,7 +103,7 @@ def test_a_key_depends_on_netlist_method_and_claims():
     assert key_of(prop, harness, "a netlist") != known
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("name", QUICK)
 def test_seeded_bug_is_caught(name):
     result = run_one(ProofRun(find(name), seeded=True))
@@ -122,7 +122,7 @@ def test_names_are_unique():
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(27)
 @pytest.mark.parametrize("prop", properties(), ids=lambda prop: prop.name)
 def test_each_harness_can_be_made(prop):
     """The samples above would let one that has gone out of step with the hardware pass."""

@@ -62,6 +62,7 @@ def run_py(*arguments: str, path: Path | None = None) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment).stdout
 
 
+@pytest.mark.slow
 def test_known_mutants_are_killed_by_their_own_tests(tmp_path):
     """Both of a line, whatever else is named ``tests``; the worktree stays as it is."""
     (tmp_path / "tests").mkdir()

@@ -113,6 +113,7 @@ def test_a_register_that_only_its_initial_value_sets_right(package, tmp_path):
     assert undefined.result == FAILED
 
 
+@pytest.mark.slow
 def test_a_simulation_has_a_limit(package, tmp_path):
     files = changed(package, tmp_path, "endmodule", "endmodule")
     files.testbench.write_text(f"module {files.bench}; reg a; initial while (1) a = 0; endmodule\n")

@@ -50,6 +50,7 @@ def test_beats_of_a_layer_are_those_of_its_packing(designed):
         np.testing.assert_array_equal(group_zero_points, zero_points[: block.rows])
 
 
+@pytest.mark.slow
 def test_a_block_that_is_not_exact_expects_what_its_constants_make(tmp_path):
     fields, hardware = LAYERS["not exact"]
     write_package(LayerDesign(layer(**fields), LayerOptions(**hardware), name="fc"), tmp_path / "out")

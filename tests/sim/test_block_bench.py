@@ -29,7 +29,7 @@ def run(verilog, top, simulator, folder, test):
     assert results.check().tests == (f"block_bench.{test}", "block_bench.what_is_wrong_is_said")
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("name", ["int8", "zero points of A", "float8", "not exact"])
 @icarus_first
 def test_layers(name, simulator, tmp_path):

@@ -80,7 +80,7 @@ def check(dense, rng, m=24, *, odd=0.03, expected=by_definition, simulator, **ru
 
 
 @pytest.mark.simulator
-@pytest.mark.sampled(48)
+@pytest.mark.sampled(96)
 @pytest.mark.parametrize("mix", MIXES, ids=lambda mix: "-".join(map(str, mix)))
 def test_layer_of_every_mix(mix):
     rng = np.random.default_rng(MIXES.index(mix))

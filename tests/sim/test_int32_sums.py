@@ -23,7 +23,7 @@ def dense_of(layer, **fields):
     return Dense(layer, Unscaled(), ArrayConfig(**{"rows": 2, "cols": 4, "depth": 2, **fields}))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("zero_point", ZERO_POINTS.values(), ids=ZERO_POINTS)
 @icarus_first
 def test_sums_are_matmul_integer(zero_point, simulator):
@@ -36,6 +36,7 @@ def test_sums_are_matmul_integer(zero_point, simulator):
     np.testing.assert_array_equal(result.y, matmul_integer(a, B, np.uint8(99), zero_point), strict=True)
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize(("rows", "cols", "cells"), [(1, 5, "portable"), (3, 2, "ecp5")])
 def test_cycles_are_the_models(rows, cols, cells):

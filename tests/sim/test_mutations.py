@@ -99,7 +99,7 @@ def test_sound_design_passes():
         result.check()
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize("fault", FAULTS)
 def test_fault_is_found(fault):

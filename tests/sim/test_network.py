@@ -59,6 +59,7 @@ def test_every_tensor_is_right(name, stalls, icarus):
     check_every_tensor(name, stalls, icarus)
 
 
+@pytest.mark.slow  # Icarus has the same networks above
 @pytest.mark.sampled(99)
 @STALLS
 @pytest.mark.parametrize("name", small.NETWORKS)
@@ -99,7 +100,7 @@ FIRST = re.compile(
 )
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_fault_is_found_and_located(fault, icarus):
     tensor, *where = FAULTS[fault]
@@ -126,6 +127,7 @@ def test_braces_in_the_name_of_a_tensor_are_not_formatted():
     assert beats.differences[0] == "tensor 'x{y}{}', image 0, pixel 0, channel 0: expected 1, got nothing"
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("fault", [None, "stride"])  # a fault that the output shows
 def test_without_names_of_stages_the_outputs_are_compared(fault, icarus):
     net, assembly, text = fixed()
@@ -175,6 +177,7 @@ def test_right_without_initial_values(name, icarus):
     check_without_initial_values(name, icarus)
 
 
+@pytest.mark.slow  # those of the vector unit: tests/engine
 def test_rows_right_without_initial_values(icarus):
     """Softmax and LayerNormalization, too."""
     check_without_initial_values("attention", icarus)
@@ -187,6 +190,7 @@ def test_right_without_initial_values_under_verilator(name, verilator):
     check_without_initial_values(name, verilator)
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_a_register_without_reset_is_found(icarus):
     """Where a value is needed that no reset gives, what is undefined shows."""

@@ -79,6 +79,7 @@ def test_a_crash_shows_the_end_of_the_log(counter, tmp_path):
         run(counter, directory=tmp_path, testcase="crashes", env=NAMED)
 
 
+@pytest.mark.sampled(99)
 def test_a_run_that_never_ends_is_ended(counter, tmp_path):
     with pytest.raises(SimulationError, match="took more than 2 s"):
         run(counter, directory=tmp_path, testcase="never_ends", env=NAMED, timeout=2)
@@ -158,6 +159,7 @@ def test_a_failed_build_leaves_nothing(simulator, fresh_cache):
     assert list((fresh_cache / "simulations").iterdir()) == []
 
 
+@pytest.mark.sampled(99)
 def test_waves_are_recorded(simulator, tmp_path):
     simulation = build([COUNTER], "counter", simulator, waves=True)
     waves = tmp_path / "deeper" / "counter.vcd"

@@ -31,6 +31,7 @@ def images(net, count):
     return {x.name: bench.integers(x, count, rng) for x in net.inputs}
 
 
+@pytest.mark.slow
 def test_every_register_is_assigned_in_its_module_as_before(design):
     _, _, text = design
     found = with_sleeping_registers(text)

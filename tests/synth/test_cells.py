@@ -120,7 +120,7 @@ class Skewed(Mac):
         return m
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("cells", ["ecp5", "ecp5-alu", "ice40", "gowin", "xilinx", "dsp48e2"])
 @pytest.mark.parametrize(("depth", "a", "b", "accumulator_bits"), CONFIGS)
 def test_mac_equals_the_portable_form(

@@ -512,6 +512,7 @@ class TestCosimulation:
         assert (report["outputs"], report["mismatches"]) == (45 if source == "layer" else 42, 0)
 
 
+@pytest.mark.slow  # cells with their models: the runs above
 @pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize("whole", [pytest.param(True, marks=pytest.mark.slow), False])

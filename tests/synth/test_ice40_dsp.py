@@ -39,6 +39,7 @@ endmodule
 """
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(99)
 @pytest.mark.parametrize(("option", "wrong"), [("", 0), ("-dsp", 1000)])
 def test_what_the_report_says(tmp_path: Path, option: str, wrong: int) -> None:

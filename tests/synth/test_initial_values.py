@@ -43,6 +43,7 @@ def test_a_board_keeps_the_initial_values_that_its_reset_comes_from() -> None:
     assert len(registers(synthesized(DELAYED.format(name="top"), "top", open_target("ecp5-25k")))) == 2
 
 
+@pytest.mark.slow
 def test_a_lane_keeps_no_register_of_a_bit_that_all_multipliers_share(small: tuple[Path, Path]) -> None:
     """The layer's scales are equal, so each bit of its multipliers is a constant that lanes delay."""
     design = open_source(small[0], LayerOptions(cols=2))

@@ -38,6 +38,7 @@ endmodule
 """
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(99)
 @pytest.mark.parametrize(("option", "wrong"), [("", "992 0"), ("-nodsp", "0 0")])
 def test_what_the_report_says(tmp_path: Path, option: str, wrong: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from systoliq.api import ArrayOptions, Design, open_source
 from systoliq.synth import flow, yosys
 from systoliq.synth.repeated import repeated_modules
@@ -35,6 +37,7 @@ def gates(source: Design) -> tuple[int, int]:
     return report.ff, report.gates
 
 
+@pytest.mark.slow
 def test_an_array_has_the_same_registers_and_about_the_same_gates(monkeypatch) -> None:
     array = open_source("array", ArrayOptions(rows=4, cols=4, a_bits=3, b_bits=3))
     assert yosys.mapped_apart(array.verilog, array.name, flow.open_target("generic"))

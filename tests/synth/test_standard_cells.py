@@ -55,6 +55,7 @@ def test_time_from_register_to_register() -> None:
     assert any("OpenSTA" in tool for tool in report.tools)
 
 
+@pytest.mark.slow
 @needs_osu018
 @needs_sta
 def test_a_clock_that_is_asked_for_sizes_gates() -> None:
@@ -132,6 +133,7 @@ def test_a_library_that_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         library_of(open_target("osu018"), None)
 
 
+@pytest.mark.slow
 @needs_osu018
 def test_memories_beyond_the_limit() -> None:
     design = EngineDesign(EngineConfig())

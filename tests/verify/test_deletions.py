@@ -131,13 +131,14 @@ def accepted(kind, directory, some, call, folder):
     return found
 
 
+@pytest.mark.slow
 def test_an_input_that_must_be_integers_is_another_network(package, call, tmp_path, quick):
     some = [change for change in changes(package("network")) if change.what in OTHER_NETWORKS]
     assert [change.kind for change in some] == ["key", "emptied"]
     assert accepted("network", package("network"), some, call, tmp_path) == []
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_of_a_sample_can_be_taken_out(kind, package, call, tmp_path, quick):
     of_kind = collections.defaultdict(list)

@@ -151,6 +151,7 @@ BESIDE_INTEGERS = {  # the last constants are of a sixth column, which only fill
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", BESIDE_INTEGERS)
 def test_refuses_a_forged_verilog_with_integers(what, tmp_path):
     variant, pattern, new, reason = BESIDE_INTEGERS[what]

@@ -120,7 +120,7 @@ def test_refused_without_regeneration(what, package, tmp_path):
     assert any(reason in text for text in report.reasons), report.reasons
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("what", NAMED)
 def test_named_without_regeneration(what, package, tmp_path):
     changes, named, detail = NAMED[what]
@@ -136,6 +136,7 @@ OTHERS = ("net_tb.v", "net_vectors.npz", "net_constants.h", "net.sdc", "report.h
 OTHERS_RESULT = "testbench, test vectors, constraints, descriptions for other tools"
 
 
+@pytest.mark.slow  # test_boundary.py has what is withdrawn
 @pytest.mark.sampled(99)
 @pytest.mark.parametrize("file", OTHERS)
 def test_other_files_are_named(file, package, tmp_path):

@@ -124,6 +124,7 @@ def test_the_command_has_a_line_for_each_stage(packages, call):
         assert re.search(line, result.output), (line, result.output)
 
 
+@pytest.mark.slow  # test_moves.py, and the command on the network above
 def test_moves_and_concatenations_are_certified(packages, at_steps, call):
     directory = packages("hourglass")
     result = call("verify", directory)
@@ -149,6 +150,7 @@ def upsampled():
     return net.network()
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize(
     ("net", "verdict", "line"),
     [
@@ -262,7 +264,7 @@ IN_VERILOG = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("what", IN_VERILOG)
 def test_refuses_other_verilog(what, packages, at_steps, without_order, tmp_path):
     name, pattern, new, stage, reason = IN_VERILOG[what]
@@ -335,6 +337,7 @@ def test_refuses_another_certificate(what, packages, at_steps, without_order, tm
     assert any(reason in each for each in reasons), reasons
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("whole", ["exact", "exact in part"])
 def test_an_operator_that_verify_does_not_read_is_tested_at_most(
     whole, packages, at_steps, without_order, tmp_path, call
@@ -364,6 +367,7 @@ def _coarser(node):
     return {"output": output} | ({"layer": node.layer.replace(y_scale=output.scale)} if hasattr(node, "layer") else {})
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize(
     ("network", "node", "reason"),
     [
@@ -449,6 +453,7 @@ def test_an_average_in_float32_is_tested(tmp_path):
     assert [stage.tested for stage in report.stages] == [True]
 
 
+@pytest.mark.slow
 def test_an_average_of_sums_of_integers_is_not_merely_tested(packages, at_steps, without_order, tmp_path):
     directory = shutil.copytree(packages("averaged"), tmp_path / "net")
     content = json.loads((directory / "certificate.json").read_text())

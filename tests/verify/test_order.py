@@ -125,6 +125,7 @@ def of_cells(tmp_path_factory):
     return emitted(small.residual(), tmp_path_factory.mktemp("package"), "ecp5")
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("reset", ["1'h0", "~rst", "rst & i__valid"])
 def test_another_reset_of_one_instance_is_refused(reset, of_cells, tmp_path):
     forgery = r"_pipeline\(.*?  net_fork\w+ (\w+ \([^;]*\.rst\(rst)\)", lambda old: old[:-3] + reset
@@ -183,6 +184,7 @@ def test_window_buffers_are_evaluated_where_the_network_is_too_large(of_cells, n
         assert basis(found, result) == "tested"
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("what", ["padding", "address of a window"])
 def test_other_windows_are_refused_where_the_network_is_too_large(what, of_cells, no_tags, tmp_path):
     assert "stage convolution0 (Convolution): its window buffer gives " in reason_of(of_cells, REFUSED[what], tmp_path)
@@ -267,6 +269,7 @@ CELL_SUMS = {
 }
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("what", CELL_SUMS)
 def test_other_cells_are_refused_by_images(what, of_cells, tmp_path):
     assert reason_of(of_cells, CELL_SUMS[what], tmp_path).startswith("net.v: ")
@@ -278,6 +281,7 @@ BOMBS = {  # the module, what is replaced in it, and by what
 }
 
 
+@pytest.mark.slow  # test_more_forgeries.py names a Trojan
 @pytest.mark.sampled(99)
 @pytest.mark.parametrize("where", BOMBS)
 def test_a_time_bomb_is_named(where, package, monkeypatch, tmp_path):
@@ -334,6 +338,7 @@ NAMED = {  # what is replaced, by what, and what no longer stands
 }  # fmt: skip
 
 
+@pytest.mark.slow  # as those of test_more_forgeries.py
 @pytest.mark.sampled(99)
 @pytest.mark.parametrize("what", NAMED)
 def test_named_without_regeneration(what, package, boundary, tmp_path):

@@ -189,6 +189,7 @@ def test_a_network_is_regenerated_and_compared(networks, without_order, call):
     assert len(set(digests)) == 2
 
 
+@pytest.mark.slow  # as the layer above
 def test_a_network_that_was_replaced_everywhere_is_refused_with_the_right_source(networks, without_order, call):
     model = networks / "right.onnx"
     result = call("verify", networks / "right", "--layer", model)
@@ -244,6 +245,7 @@ def test_a_changed_byte_of_a_network_s_package_is_refused_by_name(file, small_ne
         assert any(reason.startswith(f"{named}: ") for reason in compare_regenerated(directory).reasons)
 
 
+@pytest.mark.slow  # tests/golden/test_archive.py
 def test_a_network_s_archive_that_is_broken_or_giant_ends_in_one_line(small_network, without_order, call, tmp_path):
     directory = shutil.copytree(small_network, tmp_path / "net")
     path = directory / "net_network.npz"

@@ -140,7 +140,7 @@ IN_VERILOG = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("what", IN_VERILOG)
 def test_refuses_other_verilog(what, packages, tmp_path):
     name, pattern, new, reason = IN_VERILOG[what]
@@ -163,6 +163,7 @@ def test_refuses_another_word_of_a_softmax(word, reason, packages, tmp_path):
     assert any(reason in text for text in reasons), reasons
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_refuses_a_stronger_certificate(name, packages, tmp_path):
     """Nor may it claim other constants, or less."""
@@ -197,6 +198,7 @@ evaluated
 }
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_the_command_says_what_is_certified_and_what_is_tested(name, packages, call):
     directory = packages(name)

@@ -133,6 +133,7 @@ def seal(directory: Path) -> None:
 PAIRS = [variant for variant in VARIANTS if variant.startswith("cells of two columns")]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("variant", PAIRS)
 def test_accepts_cells_of_two_columns(variant, emit):
     report = verify_package(emit(variant))
@@ -222,7 +223,7 @@ def test_refuses_vendor_cells_that_compute_something_else(what, emit, call):
     assert reason in result.output, result.output
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("sealed", [False, True], ids=["one byte", "and all digests"])
 @pytest.mark.parametrize("what", TAMPERINGS)
 def test_refuses_other_constants_in_the_verilog(what, sealed, emit, call):
@@ -237,6 +238,7 @@ def test_refuses_other_constants_in_the_verilog(what, sealed, emit, call):
     assert ("resnet8_fc.v: sha256 is not the one" in result.output) != sealed
 
 
+@pytest.mark.slow  # one byte of a constant is one, too
 def test_refuses_another_byte_anywhere_in_the_verilog(emit, call):
     directory = emit("smallest")
     change(file_of(directory, ".v"), r"module \w+_pe_top\(.*?(capture_next = 1'h0)")
@@ -245,7 +247,7 @@ def test_refuses_another_byte_anywhere_in_the_verilog(emit, call):
     assert "refused: resnet8_fc.v: sha256 is not the one in certificate.json" in result.output
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("field", ["multiplier", "shift", "offset", "bias", "steps", "least", "needed_bits", "k"])
 def test_refuses_other_numbers_in_the_certificate(field, emit, call):
     directory = emit("smallest")
@@ -308,6 +310,7 @@ def test_columns_are_turned_as_the_layer_says(emit, call):
     assert "noncanonical" in result.output
 
 
+@pytest.mark.slow
 def test_a_turned_column_that_wraps_is_refused(emit, arrays, call):
     """Its sums have no opposites in int32; `emit` makes no such package, so a layer file is changed here."""
     arrays["bias"] = np.array([2**31 - 1, 0, 0, 0, 0], np.int32)

@@ -14,7 +14,7 @@ WHOLE = (
 )  # fmt: skip
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_an_architecture_is_one_list(name):
     assert division_of(name).whole == (name in WHOLE)

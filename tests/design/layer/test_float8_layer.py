@@ -161,6 +161,7 @@ def test_the_package_holds_formats_constants_and_a_certificate(tmp_path):
     assert LayerDesign(again).verilog == LayerDesign(float8_layer()).verilog
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mix", MIXES)
 def test_packages_of_mixes_say_what_they_compute(mix, tmp_path):
     layer = float8_layer(*MIXES[mix])
@@ -191,6 +192,7 @@ def test_the_plain_testbench_passes(mix, tmp_path):
     assert "PASS" in ran.stdout
 
 
+@pytest.mark.slow  # tests/cli/test_float8.py simulates one
 @pytest.mark.simulator
 def test_simulation_compares_with_golden():
     design = LayerDesign(float8_layer(), LayerOptions(cols=2, cells="ecp5"))

@@ -49,7 +49,7 @@ def run(layer, a):
     return result.y
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize("types", mixes(3), ids=named)
 def test_every_mix_of_integers(types):
@@ -61,6 +61,7 @@ def test_every_mix_of_integers(types):
     np.testing.assert_array_equal(sums.golden(a), acc, strict=True)
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize("types", mixes(2), ids=named)
 def test_every_mix_of_integers_to_int32(types):

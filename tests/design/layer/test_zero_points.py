@@ -91,6 +91,7 @@ def test_simulate_and_the_model():
     assert (list(run.outputs), design.certified, design.notes) == (["y"], False, [])
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize("b_scale", [None, B_SCALE], ids=["sums", "real"])
 def test_real_numbers(b_scale, call, tmp_path):

@@ -253,6 +253,7 @@ def cells_of_stages(design, kind):
     return found
 
 
+@pytest.mark.slow  # tests/synth/test_large_memories.py counts them, too
 @pytest.mark.sampled(99)
 @pytest.mark.parametrize("cycles", [20_000, 4_000])
 def test_memory_blocks_are_the_cells_of_the_verilog(tmp_path, cycles):

@@ -24,7 +24,7 @@ def named(request, tmp_path_factory):
     return request.param, read_network(path)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("luts", [None, 0, 20_000])
 def test_the_part_holds_it(named, luts):
     name, network = named

@@ -65,6 +65,7 @@ def test_golden_is_onnxruntimes(path):
     assert operators >= {"QLinearMul", "QLinearConcat", "QLinearConv", "Resize"}
 
 
+@pytest.mark.slow  # tests/sim/test_network.py has a join
 @pytest.mark.sampled(3)
 @pytest.mark.simulator
 @pytest.mark.parametrize("cells", ["portable", pytest.param("ecp5", marks=pytest.mark.slow)])

@@ -58,6 +58,7 @@ def _all(node: Any) -> list[Any]:
     return [stage for plan in plans for stage in plan.stages if stage.node is node]
 
 
+@pytest.mark.slow
 def test_the_lowest_is_lower_than_that_of_the_highest_rate() -> None:
     lowest, quickest = planned(latency=0), planned(throughput=math.inf)
     assert lowest.speed.microseconds < 0.9 * quickest.speed.microseconds

@@ -53,6 +53,7 @@ def icarus():
     return "icarus"
 
 
+@pytest.mark.slow  # test_plan_cells.py has each form of products
 @pytest.mark.simulator
 def test_forms_of_products_chosen_by_stage(model, given, call, tmp_path, icarus):
     """Products of one network by twos in a cell, alone in one, and in lookup tables: golden's bits."""
@@ -140,6 +141,7 @@ def printed(sources, folder):
     return subprocess.run(["vvp", "t"], cwd=folder, capture_output=True, text=True, check=True, timeout=300).stdout
 
 
+@pytest.mark.slow  # tests/testbench/network has it without the command
 @pytest.mark.simulator
 def test_testbench(package, tmp_path, icarus):
     """It passes, and fails with a fault in the Verilog."""
@@ -185,6 +187,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", REFUSED)
 def test_bad_inputs(case, model, call, save):
     arrays, text = REFUSED[case]
@@ -226,6 +229,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("options", OPTIONS)
 def test_options_that_do_not_apply(options, model, given, call, tmp_path):
     result = call("simulate", model, "--input", tmp_path / "x.npy", *options.split())

@@ -61,6 +61,7 @@ def test_plans_count_the_multipliers_of_the_rtl(target, multipliers):
     assert made.plan.dsp <= part.capacity["dsp"]
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_an_up5k_holds_three_layers_with_requantizers_in_logic_and_in_cells():
     made = on("ice40-up5k")
@@ -87,7 +88,7 @@ def test_the_smallest_that_gives_a_thousand_images_a_second(target):
     assert made.plan.multipliers == 3
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("source", ["resnet8-fc", "digits-cnn"])
 @pytest.mark.parametrize("board", BOARDS)
 def test_every_board_takes_a_layer_and_a_network_without_options(board, source):

@@ -95,6 +95,7 @@ def test_forms_have_every_stream(package):
     assert "dma=('s_axis_a0', 's_axis_a1', 'm_axis_y0', 'm_axis_y1')" in text
 
 
+@pytest.mark.slow
 def test_certificate(package):
     assert verify_package(package).reasons == ()
     content = json.loads((package / "certificate.json").read_text())

@@ -84,6 +84,7 @@ def test_inputs_need_no_labels(tmp_path):
     assert (given_inputs(path, layer)["a"] == layer.quantize(np.full((3, 12), 0.1))).all()
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_the_command_cosimulates_given_inputs(tmp_path):
     layer = small_layer()

@@ -47,7 +47,7 @@ def test_networks(name):
 
 
 @pytest.mark.sampled(99)
-@pytest.mark.parametrize("name", small.NETWORKS)
+@pytest.mark.parametrize("name", sorted(small.NETWORKS, key=lambda name: name != "hourglass"))  # a small one first
 def test_images_leave_at_the_rate_of_the_slowest_stage(name):
     net = small.NETWORKS[name](seed=4)
     assembly, gaps = run(net, small.drawn_parallelism(net, 4), images=6)
@@ -64,6 +64,7 @@ def test_rate_between_widths_that_do_not_divide_each_other():
     assert gaps == [assembly.image_cycles] * 3 == [60] * 3
 
 
+@pytest.mark.slow  # tests/emitted has networks
 @pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", small.NETWORKS)
 def test_verilog_of_each(name):

@@ -47,7 +47,7 @@ class Shared(wiring.Component):
         return m
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("masters", [1, 2, 4])
 @pytest.mark.parametrize(("chance", "stalls"), [(1.0, 0.0), (0.5, 0.0), (0.7, 0.4)])
 def test_each_master_gets_its_own(masters, chance, stalls):

@@ -46,6 +46,7 @@ def test_both_repeated(tmp_path):
     assert reasons_against(network) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_in_verilog(tmp_path):
     rng = np.random.default_rng(2)

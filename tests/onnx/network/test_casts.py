@@ -101,6 +101,7 @@ def test_a_network_file_has_it(tmp_path):
     np.testing.assert_array_equal(again.golden({"x": x})["b"], network.golden({"x": x})["b"])
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_pixels_through_verilog(tmp_path):
     design = NetworkDesign(read_network(model(tmp_path, *CASES["uint8"])))

@@ -74,6 +74,7 @@ def test_by_channel(body, kind, tmp_path):
     assert kinds >= ({Table} if "same1" in body else {Convolution} if "PRelu" not in body else {Convolution, Addition})
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_in_verilog(tmp_path):
     rng = np.random.default_rng(4)

@@ -112,6 +112,7 @@ def test_weights_of_few_bits(kind, low, high, shape, tmp_path):
     assert network.nodes[0].layer.b_format.bits == 4
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_in_verilog(tmp_path):
     held = {"N": _rng.integers(-8, 8, (6, 3, 3, 3)).astype(ml_dtypes.int4), "nz": np.zeros((), ml_dtypes.int4)}

@@ -95,6 +95,7 @@ def test_dimensions_of_1_move_without_a_memory(tmp_path):
     assert [node.kind for node in network.nodes] == ["reshape", "table", "reshape"]
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 @pytest.mark.parametrize("case", ["Gemm", "product", "four dimensions"])
 def test_in_verilog(case, tmp_path):

@@ -84,6 +84,7 @@ def test_ends(before, behind, tmp_path):
     np.testing.assert_array_equal(exchange.read(answers)[output.name], golden[output.name])
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 @pytest.mark.parametrize(("before", "behind"), [("float", "last"), ("integers", "second")])
 def test_verilog(before, behind, tmp_path):
@@ -125,7 +126,7 @@ ELEMENTS = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("elements", ELEMENTS)
 def test_operators_on_elements_between_transposes_take_no_memory(elements, tmp_path):
     body = ELEMENTS[elements]

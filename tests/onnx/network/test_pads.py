@@ -79,6 +79,7 @@ def test_pads(shape, body, stages, tmp_path):
         assert [type(node) for node in network.nodes] == stages
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize("name", ["another number", "channels at the end", "before Conv with one dimension"])

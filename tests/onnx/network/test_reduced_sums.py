@@ -67,6 +67,7 @@ def test_scales_with_many_ties_are_refused(tmp_path):
         read_network(path)
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_in_verilog(tmp_path):
     given = {"as": np.float32(0.1), "az": np.int8(1), "ys": np.float32(0.7), "yz": np.int8(3), "axes": np.int64([1, 3])}

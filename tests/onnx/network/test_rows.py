@@ -117,6 +117,7 @@ def test_network_in_verilog(network, tmp_path):
     assert design.simulate(**design.read_operands(tmp_path / "x.npz")).passed
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_an_image_whose_rows_follow_one_another(tmp_path):
     """As heads of detectors have it: [batch, channels, pixels] comes pixel after pixel."""

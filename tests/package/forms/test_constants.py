@@ -102,6 +102,7 @@ def test_integers_at_the_edges_of_c(tmp_path):
     assert float(lines[1].split()[1]) == 1e-30
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", RESERVED)
 def test_words_of_c_and_python_are_names_all_the_same(name, tmp_path):
     _, folder = written("array", tmp_path, name=name)

@@ -68,6 +68,7 @@ def test_a_system(call, tmp_path):
     assert "\nPASS\n" in ran.stdout + ran.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_a_fault_fails_the_run(tmp_path):
     name, folder = written("array", tmp_path)
@@ -75,6 +76,7 @@ def test_a_fault_fails_the_run(tmp_path):
     assert run_target(folder, "sim", name, tmp_path).returncode != 0
 
 
+@pytest.mark.slow  # tests/package/test_lint.py
 @pytest.mark.sampled(99)
 @pytest.mark.parametrize("cells", ["portable", "ecp5"])
 def test_lint(cells, tmp_path):

@@ -30,6 +30,7 @@ def built(name: str, folder: Path, out: Path, *, standard: str = "wishbone", wid
     return out / "gateware"
 
 
+@pytest.mark.sampled(99)
 @LITEX
 @pytest.mark.parametrize(
     ("kind", "standard", "width"),

@@ -44,6 +44,7 @@ def test_verilator(tmp_path):
     assert make(folder, "verilator").returncode != 0
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize(("kind", "cells"), [("layer", "ecp5"), ("engine", "portable")])
 def test_lint(kind, cells, tmp_path):
     name, folder = written(kind, tmp_path, cells)

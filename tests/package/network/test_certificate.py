@@ -33,6 +33,7 @@ def test_stages_in_order_with_modules_and_what_they_take(package):
     assert {stage["verdict"] for stage in stages} == {package.certificate["verdict"]} == {"exact"}
 
 
+@pytest.mark.slow
 def test_a_stage_says_what_its_layer_s_own_certificate_says(package):
     for stage, node in zip(package.certificate["stages"], package.design.network.nodes, strict=False):
         if stage["operator"] == "Convolution":

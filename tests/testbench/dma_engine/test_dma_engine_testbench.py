@@ -76,7 +76,7 @@ EDGE = {
 }
 
 
-QUICK = ("a burst that changes", "a stuck bit of results")
+QUICK = ("a burst that changes",)
 
 
 @pytest.mark.simulator

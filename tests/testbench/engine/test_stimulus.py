@@ -40,6 +40,7 @@ def test_zero_points_of_rows_come_even_where_buffers_are_small(rows):
     assert any(len(each) > 1 and {0, 255} <= set(each.tolist()) for each in points)
 
 
+@pytest.mark.slow
 def test_an_array_of_more_than_a_third_of_such_a_k_has_none():
     config = EngineConfig(rows=256, cols=1, depth=86, lanes=1, a_words=64, b_words=64)
     assert not any(job.title == DEEP for job in engine_stimulus(EngineDesign(config)))

@@ -143,7 +143,7 @@ def changed(module: str, pattern: str, replacement: str, name: str = "output-sta
     return verilog.replace(found[0], text)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize("fault", INSIDE)
 def test_it_finds_a_fault_inside(fault, tmp_path):
@@ -151,7 +151,7 @@ def test_it_finds_a_fault_inside(fault, tmp_path):
     assert re.match(r"FAIL: .*: expected", output), output
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize("module", UNRESET)
 def test_it_finds_registers_without_reset(module, tmp_path):

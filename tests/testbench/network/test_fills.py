@@ -131,6 +131,7 @@ LITTLE = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", LITTLE)
 def test_faults_of_a_little_network_are_found(fault, little, tmp_path):
     verilog, bench = little

@@ -66,6 +66,7 @@ def test_what_is_right_passes(simulator, design, tmp_path):
     ]
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize("stated", ["Y_FIRST", "Y_LAST"])
 def test_another_latency_is_found(stated, design, tmp_path):
