@@ -83,6 +83,7 @@ def test_large_memory_blocks_hold_the_two_largest_memories(board, blocks):
     assert not found.is_tight
 
 
+@pytest.mark.slow
 def test_a_float_model(tmp_path):
     path = float_model(tmp_path / "m.onnx")
     np.savez(tmp_path / "x.npz", x=images())

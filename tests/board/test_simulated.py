@@ -114,7 +114,8 @@ class Harmed:
 SAID = {f"the board said {name}" for name in ("CHECK", "LENGTH", "TIMEOUT", "ABORTED")}
 
 
-@pytest.mark.parametrize("faults", [60, pytest.param(20_000, marks=pytest.mark.slow)])
+@pytest.mark.slow  # test_client.py harms requests and answers, tests/hw/link the RTL's frames
+@pytest.mark.parametrize("faults", [60, 20_000])
 def test_no_fault_on_the_line_gives_a_wrong_answer_or_a_hang(arrays, faults):
     """Each request, or the answer to it, is harmed, then asked for again; what is taken is golden's."""
     rng = random.Random(faults)

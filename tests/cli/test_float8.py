@@ -123,6 +123,7 @@ def arrays_in_order(arrays):
     return [arrays[name] for name in names]
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_an_engine_by_format(call, save, tmp_path, float8_arrays):
     a = np.random.default_rng(1).integers(0, 256, (2, 3, 4), np.uint8).view(E4M3FN.dtype)

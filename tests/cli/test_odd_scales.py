@@ -76,6 +76,7 @@ def test_single_products(call, tmp_path):
     assert f"the scale 'ws' of QLinearMatMul 'fc' {PLACES}" in called(call, "layers", path, ()).stderr
 
 
+@pytest.mark.slow  # the single products above, and tests/design/layer/test_scales.py
 @pytest.mark.simulator
 def test_layer_files(call, save, arrays, tmp_path):
     """A scale of Y, too, and a product of scales that is 0 although none of them is."""

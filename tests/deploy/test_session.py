@@ -113,6 +113,7 @@ def test_differences_are_reported(small, monkeypatch):
         hardware.report.check()
 
 
+@pytest.mark.slow
 def test_what_is_refused(small, package, tmp_path):
     other = quantized(tmp_path, autoencoder((12, 5, 6)))
     for arguments, text in [

@@ -20,7 +20,7 @@ def test_each_picture_has_its_script():
     assert scripts == {path.stem for path in PICTURES.glob("*.svg")}
 
 
-@pytest.mark.sampled(99)
+@pytest.mark.slow
 @pytest.mark.simulator
 @pytest.mark.parametrize("name", sorted(path.stem for path in PICTURES.glob("*.svg")))
 def test_the_picture_is_drawn_again(name, tmp_path):

@@ -142,6 +142,7 @@ def test_forty_configurations_are_of_all_kinds(seed):
     assert set().union(*map(kinds, configurations(seed, 40))) == ALL_KINDS
 
 
+@pytest.mark.slow
 def test_all_divisors_have_their_share():
     rng = np.random.default_rng(0)
     drawn = [draw(rng, OUTPUT) for _ in range(3000)]

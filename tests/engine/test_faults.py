@@ -129,6 +129,7 @@ def entries(config, registers):
     return rows + found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("simulator", "config"), RUNS, indirect=["simulator"])
 @pytest.mark.parametrize(
     "case",

@@ -139,6 +139,7 @@ def test_without_initial_values(simulator, name):
         assert any(each) or report.cycles == report.model_cycles, text(job)
 
 
+@pytest.mark.slow
 def test_rows_and_columns_with_scales_of_their_own():
     """Jobs by rows; by columns where these are fewer, transposed, if a and b have one format."""
     rng = np.random.default_rng(1)

@@ -42,6 +42,7 @@ def test_explore(source, tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("more", "message"),
     [

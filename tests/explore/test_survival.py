@@ -127,6 +127,7 @@ def tasks(count: int) -> list[Task]:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_twice_fails_its_point_alone():
     with contextlib.closing(LocalProcesses(dying, jobs=1)) as local:
         assert dict(local.run(tasks(1))) == {0: []}

@@ -34,6 +34,7 @@ def square() -> dict[int, str]:
     return {size: emitted(size, size) for size in (4, 8, 16, 32)}
 
 
+@pytest.mark.slow  # tests/package/test_emit.py has whole packages
 def test_same_text_whatever_the_hash_seed() -> None:
     digests = {
         subprocess.run(

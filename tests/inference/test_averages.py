@@ -62,6 +62,7 @@ def test_a_separable_network_is_one_list(types, form, pool, tmp_path):
     assert len(session.report.check().steps) == 5
 
 
+@pytest.mark.slow  # the random ones below have dilations; test_memory.py has an average
 @pytest.mark.parametrize("bus", [pytest.param(None, marks=pytest.mark.slow), 64])
 def test_convolutions_over_lines(bus, tmp_path):
     """Of sequences: causal and dilated, depthwise, with strides; the average and the product behind it."""

@@ -146,7 +146,7 @@ MODELS = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("base", [0, 0x8000_0000])
 @pytest.mark.parametrize("config", [CONFIG, FLAT], ids=["depth 2", "depth 1"])
 @pytest.mark.parametrize("name", MODELS)

@@ -161,7 +161,7 @@ def test_zero_points_that_are_inputs(zeros, tmp_path):
     run(path, {"x": rng.integers(0, 256, (2, 3, 5, 5)).astype(np.uint8), "z": z, "v": v})
 
 
-@pytest.mark.sampled(99)
+@pytest.mark.slow  # test_graphs.py has a B for each batch
 @pytest.mark.parametrize(
     "shapes", [((3, 2, 6), (6, 5)), ((2, 3, 4, 6), (3, 6, 5)), ((6,), (6, 5)), ((4, 6), (3, 6, 2))]
 )

@@ -150,6 +150,7 @@ SIGMOID = """g (uint8[1, 4, 6] x) => (uint8[1, 4, 6] y) {
     y = com.microsoft.QLinearSigmoid (p, s, z, t, z) }"""
 
 
+@pytest.mark.slow
 def test_one_list_that_ends_with_a_step_of_the_unit(tmp_path):
     rng = np.random.default_rng(1)
     constants = {"w": rng.integers(0, 30, (6, 6)).astype(np.uint8), "z": np.uint8(7)}

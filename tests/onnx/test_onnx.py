@@ -169,6 +169,7 @@ TWO = nodes(DQ_A, DQ_W, MATMUL, "h = QuantizeLinear(y, y_s, y_z)", SECOND, OTHER
 SQUARE = {"V": W[:5].copy()}
 
 
+@pytest.mark.slow
 def test_of_several_products_one_is_named(call, tmp_path):
     path = write(tmp_path / "model.onnx", TWO, **SQUARE)
     out = tmp_path / "out"

@@ -200,6 +200,7 @@ def test_real_weights_take_the_place_of_the_examples(call, shared, tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "out" / "resnet8_fc_layer.npz")["b"], np.load(weights)["weights"])
 
 
+@pytest.mark.slow
 def test_weights_alone_keep_the_presets_scales(call, save, tmp_path):
     sidecar = emit(call, tmp_path / "out", "resnet8-fc", "--weights", save("w.npz", b=np.ones((64, 10), np.int8)))
     assert sidecar["quantization"]["y"]["scale"] == pytest.approx(0.1585)

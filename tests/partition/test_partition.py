@@ -83,6 +83,7 @@ def test_the_whole_model_is_played(body, images, call, tmp_path):
     assert json.loads((tmp_path / "r.json").read_text())["passed"]
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_another_network_is_found(split, images, call, tmp_path):
     """The Verilog of a changed network equals golden and onnxruntime for that network, but not the whole model."""

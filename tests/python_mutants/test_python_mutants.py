@@ -44,6 +44,7 @@ def test_code_is_mutated_and_text_is_not():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_module_s_own_tests_come_first():
     chosen = chosen_tests(ROOT, Path("hw/systoliq/hw/mac/parts.py"))
     assert chosen[0] == Path("tests/hw/mac/test_parts.py")

@@ -169,6 +169,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("arrays", "text"), WRONG.values(), ids=WRONG)
 def test_archives_that_do_not_fit(arrays, text, call, model, save, tmp_path):
     archive = save("c.npz", **arrays)

@@ -28,7 +28,7 @@ def on_both(cases):
     return pytest.mark.parametrize(("case", "simulator"), runs, indirect=["simulator"])
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @on_both(CASES)
 def test_layer_equals_golden(case, simulator):
     dense = case.dense()

@@ -87,6 +87,7 @@ def test_layer_of_every_mix(mix):
     check(dense_of(mix, rng, odd=0.02), rng, simulator="icarus", stalls=(0.3, 0.3), bulk=True)
 
 
+@pytest.mark.slow  # test_float8.py has pauses
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("mix", [(UINT8, E5M2, INT8), (E5M2, INT8, E4M3FN)], ids=lambda mix: "-".join(map(str, mix)))
 @icarus_first

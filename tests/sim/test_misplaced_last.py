@@ -84,6 +84,7 @@ def run(folder: Path, n: int, tlast: str, seed: int = 1) -> list[str]:
 
 
 # tlast of the beat that is offered next, which is number `beats`: the one before it has been counted.
+@pytest.mark.sampled(3)
 @pytest.mark.simulator
 @pytest.mark.parametrize("n", [2, 5], ids=["one column tile", "three"])
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -95,6 +96,7 @@ def test_well_formed_batches_raise_no_error(n, seed, tmp_path):
     assert int(lasts) > 10
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.simulator
 @pytest.mark.parametrize("n", [2, 5], ids=["one column tile", "three"])
 @pytest.mark.parametrize("place", range(BEATS))

@@ -127,7 +127,7 @@ def test_braces_in_the_name_of_a_tensor_are_not_formatted():
     assert beats.differences[0] == "tensor 'x{y}{}', image 0, pixel 0, channel 0: expected 1, got nothing"
 
 
-@pytest.mark.sampled(99)
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", [None, "stride"])  # a fault that the output shows
 def test_without_names_of_stages_the_outputs_are_compared(fault, icarus):
     net, assembly, text = fixed()

@@ -45,6 +45,7 @@ def test_the_weights_lie_in_block_ram(package):
     assert cell_figures(folder)["ram"] == len(FILES)
 
 
+@pytest.mark.slow
 def test_a_netlist_belongs_to_its_contents(package):
     verilog = package.design.verilog
     other = Verilog(verilog, dict.fromkeys(FILES, b"00\n" * 1056))

@@ -61,6 +61,7 @@ def simulate(
     return dict(report)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @needs_icarus
 @pytest.mark.simulator

@@ -70,7 +70,7 @@ def copy(original, tmp_path):
     return shutil.copytree(original, tmp_path / "out")
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("odd", [False, True], ids=["numbers", "NaN and infinity"])
 def test_accepts_what_emit_wrote(variant, odd, tmp_path):

@@ -178,6 +178,7 @@ def test_a_file_that_systoliq_does_not_write_is_refused_though_it_is_listed(pack
     assert report.reasons == ("fc_more.v: is no file that systoliq emit writes for 'fc'",)
 
 
+@pytest.mark.slow  # test_regenerate.py refuses it, too
 def test_a_stuck_at_in_the_mask_of_near_ties_is_refused(save, arrays, tmp_path, monkeypatch):
     """It is right on both sides of every step, and not between: the map that is built rises and falls."""
     write_package(open_source(str(save("layer.npz", **arrays)), name=NAME), tmp_path / "package")

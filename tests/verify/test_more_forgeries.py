@@ -112,7 +112,7 @@ def forged(package, changes, folder):
     return directory
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("what", REFUSED)
 def test_refused_without_regeneration(what, package, tmp_path):
     changes, reason = REFUSED[what]

@@ -323,7 +323,7 @@ IN_CERTIFICATE = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("what", IN_CERTIFICATE)
 def test_refuses_another_certificate(what, packages, at_steps, without_order, tmp_path):
     forge, reason = IN_CERTIFICATE[what]

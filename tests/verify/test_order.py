@@ -98,7 +98,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("what", REFUSED)
 def test_refused_without_regeneration(what, package, tmp_path):
     pattern, new, reason = REFUSED[what]

@@ -223,7 +223,7 @@ OF_A_NETWORK = (
 )  # fmt: skip
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("file", OF_A_NETWORK)
 def test_a_changed_byte_of_a_network_s_package_is_refused_by_name(file, small_network, without_order, tmp_path):
     """A digit of text, the last byte of an archive's last array; then with all digests made right again."""

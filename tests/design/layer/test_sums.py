@@ -56,6 +56,7 @@ def test_real_numbers_by_known_scales(call, tmp_path):
     np.testing.assert_array_equal(made["y"], sums.astype(np.float32) * np.float32([0.5, 1, 1.5, 2]), strict=True)
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_package(call, tmp_path):
     out = tmp_path / "out"

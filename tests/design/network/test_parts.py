@@ -88,7 +88,7 @@ def test_the_smallest_that_gives_a_thousand_images_a_second(target):
     assert made.plan.multipliers == 3
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(48)
 @pytest.mark.parametrize("source", ["resnet8-fc", "digits-cnn"])
 @pytest.mark.parametrize("board", BOARDS)
 def test_every_board_takes_a_layer_and_a_network_without_options(board, source):

@@ -39,7 +39,7 @@ def design(path, cells, chosen):
     return NetworkDesign(net(), NetworkOptions(cells=cells, plan=path))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("cells", CELLS)
 def test_each_stage_has_each_set_of_cells_of_the_family(cells, tmp_path):
     """Under blocks of one name, two stages beside each other have other memories."""

@@ -227,6 +227,7 @@ def test_what_cannot_be_reached_is_refused_with_the_best(data):
     assert "candidates, not 1" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_refused_run_leaves_nothing(tmp_path):
     """It has written its log until then: the best candidate is known late."""
     arguments = ["digits-cnn", "--bits", "4", "--require", "accuracy=1", "--mixed", "0"]

@@ -40,6 +40,7 @@ def test_the_answer_is_goldens_in_rtl(subject):
     assert checked.line.startswith(f"cosimulated (icarus): {checked.outputs:,} integers of {checked.images} images, 5 ")
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_another_plan_or_other_weights_do_not_pass():
     layer = small_layer()

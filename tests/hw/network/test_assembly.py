@@ -15,6 +15,8 @@ from systoliq.hw.network.parallelism import Parallelism
 from . import small_networks as small
 from . import stage_bench as bench
 
+SMALL_FIRST = sorted(small.NETWORKS, key=lambda name: name != "hourglass")
+
 
 def run(net, parallelism, *, images=3, seed=0, **more):
     assembly = small.assembled(net, parallelism)
@@ -31,7 +33,7 @@ def run(net, parallelism, *, images=3, seed=0, **more):
 
 
 @pytest.mark.sampled(99)
-@pytest.mark.parametrize("name", small.NETWORKS)
+@pytest.mark.parametrize("name", SMALL_FIRST)
 def test_networks(name):
     """Of images that stall, after resets in the middle of others."""
     net = small.NETWORKS[name](seed=1)
@@ -47,7 +49,7 @@ def test_networks(name):
 
 
 @pytest.mark.sampled(99)
-@pytest.mark.parametrize("name", sorted(small.NETWORKS, key=lambda name: name != "hourglass"))  # a small one first
+@pytest.mark.parametrize("name", SMALL_FIRST)
 def test_images_leave_at_the_rate_of_the_slowest_stage(name):
     net = small.NETWORKS[name](seed=4)
     assembly, gaps = run(net, small.drawn_parallelism(net, 4), images=6)

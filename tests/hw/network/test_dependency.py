@@ -85,6 +85,7 @@ def gated():
     return whole, small.assembled(whole, parallelism)
 
 
+@pytest.mark.slow
 def test_what_waits_for_a_gate():
     """Images that come while it is made, so that the rate is that of the slowest stage; not with half of them."""
     rates = []

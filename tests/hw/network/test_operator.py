@@ -71,7 +71,7 @@ def test_images_leave_at_the_rate(make, seed):
     assert gaps(node, parallelism)[-3:] == [operator_of(node).image_cycles(parallelism)] * 3
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("image", "window"),
     [

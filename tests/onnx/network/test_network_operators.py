@@ -133,7 +133,7 @@ def order_matters(rng) -> tuple[dict[str, Any], np.ndarray, np.ndarray]:
             return given, a[0, places], b[0, places]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("constant", ["a", "b"])
 @pytest.mark.parametrize(("shape", "other"), SHAPES, ids=str)
 def test_which_operand_of_an_add_comes_first(shape, other, constant, tmp_path):

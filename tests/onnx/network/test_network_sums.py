@@ -56,6 +56,7 @@ def constants_for(rng, kinds: tuple[str, str], shape: tuple[int, ...], *, per_ch
     }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kinds", TYPES, ids=str)
 @pytest.mark.parametrize("per_channel", [False, True])
 def test_convolutions(kinds, per_channel, tmp_path):

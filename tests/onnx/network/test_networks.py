@@ -43,7 +43,7 @@ def compare(path, name: str, x: np.ndarray) -> None:
     assert not operators & FLOAT - ({"Gemm"} if name == "ds_cnn" else set())
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("form", "types", "per_channel", "opset"), FORMS)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_quantized_networks(name, form, types, per_channel, opset, tmp_path):

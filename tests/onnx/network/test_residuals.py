@@ -92,6 +92,7 @@ def test_one_spatial_dimension(tmp_path):
     assert NetworkDesign(network).plan.image_cycles
 
 
+@pytest.mark.slow  # tests/sim/test_network.py has a residual network
 @pytest.mark.simulator
 def test_in_verilog(tmp_path):
     """Two blocks, one behind the other, with stalls: FIFOs before joins are deep enough."""

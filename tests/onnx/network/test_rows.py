@@ -149,6 +149,7 @@ def test_refused(conv, text, tmp_path):
         read_network(path)
 
 
+@pytest.mark.slow
 def test_heads_joined_along_the_length(tmp_path):
     """Each input of the join becomes a row, and all of them need names of their own."""
     text = """g (int8[1, 4, 3, 5] a) => (int8[1, 2, n] y) { fa = DequantizeLinear(a, as, az)

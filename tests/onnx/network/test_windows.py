@@ -91,6 +91,7 @@ def test_windows_that_count_fewer_pixels_at_the_edges(name, tmp_path):
     check_stages(network)
 
 
+@pytest.mark.slow  # tests/hw/network has windows at all edges
 @pytest.mark.simulator
 def test_edges_in_verilog(tmp_path):
     path, inputs = edges(tmp_path, "one side", batch=2)

@@ -109,7 +109,7 @@ def test_peakrdl_exports_it(engine, tmp_path):
     subprocess.run(["gcc", "-std=c11", "-fsyntax-only", "main.c"], cwd=tmp_path, check=True, capture_output=True)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", RESERVED)
 def test_words_of_systemrdl_are_names_all_the_same(name, tmp_path):
     from systoliq.package import make_package

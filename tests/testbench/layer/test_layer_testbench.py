@@ -117,8 +117,8 @@ def test_stops_come_one_after_the_other(cols, tmp_path):
     assert printed(made, made.verilog, tmp_path).startswith("PASS: ")
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
-@pytest.mark.sampled(99)
 @pytest.mark.parametrize("fault", [pytest.param(bool(fault), marks=needs_icarus) for fault in (1, 0)])
 def test_padding_must_be_zeros(fault, tmp_path):
     """Outputs of 7 bits, in bytes."""

@@ -115,6 +115,7 @@ def test_deadlock_is_reported(design, tmp_path):
     assert "FAIL: " in printed(design, emit_verilog(top, "network"), tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_windows_that_leave_the_image(tmp_path):
     """Their cycles are the least that an image takes, and the testbench takes them so."""
