@@ -101,6 +101,7 @@ def test_all_names_are_tried(arguments):
     assert set(arguments) | MADE == set(api.__all__)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", sorted(set(api.__all__) - MADE))
 def test_wrong_arguments_are_refused_by_name(name, arguments, tmp_path, monkeypatch):
     """Every parameter with every wrong value: taken, or refused on purpose, and never by an accident further in."""

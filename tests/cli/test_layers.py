@@ -56,6 +56,7 @@ def test_hardware(ends, nodes, reasons, call, tmp_path):
     check(call, path, reasons, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_stage_without_hardware(call, tmp_path):
     path = quantized(tmp_path, branches())
     (pool,) = (node.name for node in branches().nodes if node.op_type == "AveragePool")

@@ -163,7 +163,7 @@ def called(call, tmp_path, words, path):
     return result
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("words", OPENED.values(), ids=OPENED)
 @pytest.mark.parametrize("graph", (REFUSED | UNQUANTIZED).values(), ids=REFUSED | UNQUANTIZED)
 def test_every_command_gives_the_cause(graph, words, call, tmp_path):

@@ -88,6 +88,7 @@ def test_words_that_are_not_reserved_can_be_names(tmp_path):
             assert accepted(tool, path), (tool, name)
 
 
+@pytest.mark.slow
 def test_two_products_of_one_name(tmp_path):
     """Each gets the name of its output, and so does one whose name another's output has."""
     nodes = """[fc] p = QLinearMatMul(xq, a_s, a_z, W, w_s, w_z, y_s, y_z)

@@ -74,7 +74,7 @@ def test_long_drains(config, simulator):
 FLOAT8 = {"a": E4M3FN, "b": E5M2, "y": E4M3FN}
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize(
     "kind",

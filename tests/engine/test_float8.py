@@ -70,7 +70,7 @@ def test_random_operations(simulator, name):
     assert {config.y.nan_code, config.y.max_code, 0} <= set(seen.tolist())
 
 
-@pytest.mark.sampled(99)
+@pytest.mark.slow  # golden is compared with rationals in tests/golden
 @pytest.mark.parametrize("name", ["e4m3fn-e5m2", "e5m2"])
 def test_equals_rationals(name):
     """Python's integers and what ml_dtypes says of codes: nothing of systoliq's golden."""

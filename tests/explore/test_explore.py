@@ -211,6 +211,7 @@ def strip(verilog: str) -> str:
     return re.sub(r"(/\*.*?\*/|//[^\n]*|\(\*.*?\*\)|\s+)", " ", verilog, flags=re.DOTALL).replace(" ", "")
 
 
+@pytest.mark.slow
 def test_the_front_is_cosimulated(subject, tmp_path, in_process):
     space = {"cols": "2,4", "depth": "2", "a_bits": "4", "b_bits": "4", "requantizer_bits": "6"}
     exploration = explore(subject, space, run=Run(cache=tmp_path, batch=7, simulator="icarus"))

@@ -169,6 +169,7 @@ def test_smaller_points_end() -> None:
         assert next(smaller(point), None) is None
 
 
+@pytest.mark.slow
 def test_wrong_verilog_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A design whose Verilog adds where it should subtract fails its testbench."""
     from systoliq.design.design import Design

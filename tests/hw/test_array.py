@@ -121,7 +121,7 @@ def test_unsigned_operands_narrow_sums_and_pairs_that_come_one_after_the_other(s
     check(config, seed=cols)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("cells", with_models("ecp5", "ecp5-pair", "dsp48e2-pair"))
 @pytest.mark.parametrize(("size", "interval"), [((1, 4, 2), 1), ((3, 4, 1), 1), ((8, 8, 1), 1), ((3, 4, 2), 2)])
 def test_vendors_cells(tmp_path, cells, size, interval):

@@ -130,7 +130,7 @@ def of_layer():
     return AxiDense(Dense(layer, constants, ArrayConfig(cols=2))), 5
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("made", [of_network, of_layer])
 @pytest.mark.parametrize("stray", [None, 0, 3])
 def test_a_tlast_in_the_wrong_place(made, stray):

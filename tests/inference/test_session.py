@@ -25,7 +25,7 @@ def run(path, shape, **options):
     return session
 
 
-@pytest.mark.sampled(99)
+@pytest.mark.slow  # test_memory.py has it by lists
 @pytest.mark.simulator
 @pytest.mark.parametrize("types", ["s8s8", "u8u8"])
 @pytest.mark.parametrize("form", ["QDQ", "QOperator"])

@@ -126,6 +126,7 @@ def test_constant_operands_and_functions_of_several_nodes(tmp_path):
         np.testing.assert_array_equal(tensors[name], array, err_msg=name)
 
 
+@pytest.mark.slow
 def test_maxima_and_moves_are_in_the_one_list(tmp_path):
     net = pooled()
     path = quantized(tmp_path, net, types="u8u8")

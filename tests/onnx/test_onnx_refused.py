@@ -92,6 +92,7 @@ NODES = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("graph", "changes", "text"), NODES.values(), ids=NODES)
 def test_a_node_that_is_not_taken_says_why(graph, changes, text, call, tmp_path):
     path = write(tmp_path / "model.onnx", graph, **changes)

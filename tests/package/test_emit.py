@@ -219,7 +219,7 @@ def test_the_same_bytes_in_every_process(source, tmp_path):
     assert written[0] == written[1]
 
 
-@pytest.mark.sampled(99)
+@pytest.mark.slow  # test_lint.py runs the same command
 @pytest.mark.parametrize(
     "arguments", [["layer.npz"], ["resnet8-fc"], ["resnet8-fc", "--rows=3", "--cols=4", "--depth=8"], ["array"]]
 )

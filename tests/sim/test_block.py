@@ -94,6 +94,7 @@ def test_a_folder_that_is_none(tmp_path):
         Block.open(tmp_path)
 
 
+@pytest.mark.slow
 def test_two_packages_in_a_folder(package, tmp_path):
     shutil.copytree(package, tmp_path / "out")
     sidecar = json.loads((package / "fc.json").read_text())

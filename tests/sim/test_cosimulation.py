@@ -80,6 +80,7 @@ def test_array_equals_integer_product(case, simulator):
 BULK = Case(rows=2, cols=4, depth=2, k=9, n=10, b_zero_point=5)
 
 
+@pytest.mark.slow
 @icarus_first
 def test_bulk_run_is_the_same_run(simulator):
     dense = BULK.dense()

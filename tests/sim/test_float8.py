@@ -63,7 +63,7 @@ def check(result, dense, a):
     assert len(np.unique(result.y)) > 8
 
 
-@pytest.mark.sampled(99)
+@pytest.mark.sampled(98)
 @pytest.mark.simulator
 @pytest.mark.parametrize(("a", "b"), some(PAIRS))
 def test_layer_of_every_pair_of_formats(a, b):

@@ -67,6 +67,7 @@ def test_shapes_and_cells_in_the_models_cycles(rows, cols, depth, cells):
     np.testing.assert_array_equal(result.y, matmul_integer(a, B, zero_points, np.int8(0)), strict=True)
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_one_for_all_rows():
     dense = dense_of(B[:5, :3], np.uint8, np.int8(0), rows=3, cols=3)

@@ -150,7 +150,7 @@ def upsampled():
     return net.network()
 
 
-@pytest.mark.sampled(99)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("net", "verdict", "line"),
     [

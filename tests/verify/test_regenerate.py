@@ -352,6 +352,7 @@ def test_the_host_s_part_is_compared_with_a_source_and_named_without_one(call, t
     assert "refused: fc.json: host is not that of " in result.output
 
 
+@pytest.mark.slow
 def test_the_host_s_part_must_be_one_that_there_is(call, tmp_path):
     write_package(open_source(str(dynamic(tmp_path / "model.onnx", [1, 2])), name=NAME), tmp_path / "out")
     file = tmp_path / "out" / "fc.json"
@@ -369,6 +370,7 @@ def test_the_host_s_part_must_be_one_that_there_is(call, tmp_path):
         assert reason in result.output, result.output
 
 
+@pytest.mark.slow
 def test_how_the_host_quantizes_a_follows_from_the_layer(call, tmp_path):
     """A by its own scale exactly where the layer has one: neither left out nor invented."""
     write_package(open_source(str(dynamic(tmp_path / "model.onnx", [1, 2])), name=NAME), tmp_path / "out")

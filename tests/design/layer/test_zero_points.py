@@ -81,6 +81,7 @@ def test_the_package(package):
     assert (lint.returncode, lint.stderr) == (0, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_simulate_and_the_model():
     design = LayerDesign(MatMulLayer(**FIELDS), LayerOptions(rows=2))

@@ -105,6 +105,7 @@ def test_mixed_widths(net, data, tmp_path):
     assert again.rows == study.rows
 
 
+@pytest.mark.slow
 def test_no_time_gives_the_best_so_far(data):
     result = run("digits-cnn", "--bits", "4", "--data", str(data), "--mixed", "9", "--seconds", "1e-9")
     assert result.exit_code == 0, result.output

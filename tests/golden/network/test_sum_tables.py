@@ -73,7 +73,7 @@ def test_least_shift():
     np.testing.assert_array_equal(tables.apply(*np.indices((256, 256))), results)
 
 
-@pytest.mark.sampled(99)
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [1, 100])
 def test_no_two_tables(step):
     """Greater where both are on one side: u0 + v0 and u1 + v1 would have to exceed u0 + v1 and u1 + v0."""

@@ -39,8 +39,7 @@ def test_depth_and_width(tmp_path, cells):
     check_macs(depths + widths + large, cells=cells, folder=tmp_path)
 
 
-@pytest.mark.slow  # narrow operands are among the pairs of formats below
-@pytest.mark.sampled(2)
+@pytest.mark.slow  # `systoliq prove` has int3 by int3 for all data
 @pytest.mark.parametrize("cells", with_models("ecp5-pair"))
 @pytest.mark.parametrize("depth", [1, 5])
 def test_narrow_operands(tmp_path, cells, depth):
@@ -57,7 +56,6 @@ def test_overlapping_operands(tmp_path, cells, part):
     check_macs(depths, cells=cells, folder=tmp_path)
 
 
-@pytest.mark.slow  # the pairs of formats above have bytes
 @pytest.mark.sampled(99)
 @pytest.mark.parametrize("cells", with_models("ecp5-pair"))
 @pytest.mark.parametrize(("a", "b"), BYTES)

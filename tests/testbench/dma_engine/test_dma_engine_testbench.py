@@ -37,7 +37,7 @@ def test_it_passes_under_icarus(tmp_path):
     assert re.match(r"PASS: \d+ bytes of memory in \d+ cycles", icarus(put(tmp_path / "out", files("32 bits"))))
 
 
-@pytest.mark.sampled(99)
+@pytest.mark.slow  # the fault below is found in step 9, behind steps that pass
 @pytest.mark.simulator
 @pytest.mark.parametrize("name", CONFIGS)
 def test_its_first_phase_passes_under_icarus(name, tmp_path):
@@ -76,7 +76,7 @@ EDGE = {
 }
 
 
-QUICK = ("a burst that changes",)
+QUICK = ("a stuck bit of results",)
 
 
 @pytest.mark.simulator
