@@ -38,11 +38,12 @@ def test_marked(): child()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("limit", "workers", "over"),
     [
-        pytest.param("1", (), ["test_first"], id="one process", marks=pytest.mark.slow),
-        pytest.param("1", ("-n", "1"), ["test_first"], id="xdist", marks=pytest.mark.slow),
+        pytest.param("1", (), ["test_first"], id="one process"),
+        pytest.param("1", ("-n", "1"), ["test_first"], id="xdist"),
         pytest.param("60", (), [], id="below the limit"),
     ],
 )

@@ -60,7 +60,6 @@ def check(config, simulator, seed, jobs):
 
 
 @pytest.mark.slow  # test_pace.py has jobs at any cycle of a drain
-@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize(
     ("config", "simulator"),

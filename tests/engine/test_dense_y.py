@@ -18,7 +18,7 @@ from ..support.simulators import icarus_first
 SHAPES = [(1, 3, 1), (5, 2, 7), (3, 9, 8), (7, 4, 10), (4, 5, 13), (2, 3, 16), (9, 1, 3)]
 
 
-@pytest.mark.sampled(99)
+@pytest.mark.slow  # tests/hw/engine/test_y_packer.py
 @pytest.mark.parametrize("stall", [0, 0.5])
 @pytest.mark.parametrize("lanes", [1, 2, 3, 8])
 @icarus_first

@@ -126,7 +126,6 @@ def test_sums_of_65535_products():
 
 
 @pytest.mark.slow  # test_no_initial_values.py has an engine
-@pytest.mark.sampled(99)
 @pytest.mark.parametrize("name", ["e4m3fn-e5m2", "e4m3fnuz"])
 @icarus_first
 def test_without_initial_values(simulator, name):

@@ -81,7 +81,6 @@ def test_layer(simulator):
 
 
 @pytest.mark.slow  # the layer above has one
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("cells", ["portable", "ice40"])
 @icarus_first
 def test_array(simulator, cells):

@@ -22,7 +22,6 @@ CONFIGS = {
 
 
 @pytest.mark.slow  # test_configurations.py has other cells, tests/hw/mac those of iCE40
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CONFIGS)
 def test_random_operations(name):
     rng = np.random.default_rng(24)

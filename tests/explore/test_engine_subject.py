@@ -183,7 +183,6 @@ def test_a_row_of_the_table_is_a_design_that_can_be_written(run, tmp_path):
 
 
 @pytest.mark.slow  # test_explore.py has it of a layer
-@pytest.mark.sampled(99)
 @pytest.mark.parametrize("bus", [0, 64])
 def test_the_emit_command_emits_the_point_that_was_measured(run, tmp_path, bus):
     exploration = run(cols="2", depth="2", bus=bus, max_columns=8, target="ice40-up5k")
@@ -229,7 +228,6 @@ def test_a_layer_has_no_workload(run):
 
 
 @pytest.mark.slow  # test_explore.py has it of a layer
-@pytest.mark.sampled(99)
 @pytest.mark.parametrize(
     ("dataflow", "bus"), [("output-stationary", 0), ("weight-stationary", 0), ("output-stationary", 32)]
 )

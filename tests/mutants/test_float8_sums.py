@@ -47,7 +47,6 @@ def test_what_is_in_a_requantizer():
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(99)
 @pytest.mark.parametrize("change", CHANGES)
 def test_results_of_all_sums_are_compared(change, tmp_path):
     old, new, same = CHANGES[change]

@@ -276,7 +276,7 @@ IN_ITS_ENVIRONMENT = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 @needs_tools
 @pytest.mark.simulator
 @pytest.mark.parametrize("change", IN_ITS_ENVIRONMENT)

@@ -51,6 +51,7 @@ def test_a_module_s_own_tests_come_first():
     assert Path("tests/hw/mac/test_fabric.py") in chosen[1:]
 
 
+@pytest.mark.slow
 def test_draws_are_those_of_the_seed():
     one, again, other = (drawn("golden", 20, seed) for seed in (1, 1, 2))
     assert one == again != other

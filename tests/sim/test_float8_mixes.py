@@ -88,7 +88,6 @@ def test_layer_of_every_mix(mix):
 
 
 @pytest.mark.slow  # test_float8.py has pauses
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mix", [(UINT8, E5M2, INT8), (E5M2, INT8, E4M3FN)], ids=lambda mix: "-".join(map(str, mix)))
 @icarus_first
 def test_pauses_and_a_reset(mix, simulator):

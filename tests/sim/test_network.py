@@ -60,7 +60,6 @@ def test_every_tensor_is_right(name, stalls, icarus):
 
 
 @pytest.mark.slow  # Icarus has the same networks above
-@pytest.mark.sampled(99)
 @STALLS
 @pytest.mark.parametrize("name", small.NETWORKS)
 def test_every_tensor_is_right_under_verilator(name, stalls, verilator):

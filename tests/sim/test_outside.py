@@ -119,7 +119,7 @@ FAULTS = {
 
 @pytest.mark.simulator
 @pytest.mark.parametrize(
-    "fault", [None, *(pytest.param(each, marks=[pytest.mark.slow] * (each is not valid_falls)) for each in FAULTS)]
+    "fault", [pytest.param(each, marks=[pytest.mark.slow] * (each is not valid_falls)) for each in (None, *FAULTS)]
 )
 def test_inside_their_design(fault, tmp_path, blocks):
     theirs, blocks = copied(tmp_path, blocks)

@@ -513,7 +513,6 @@ class TestCosimulation:
 
 
 @pytest.mark.slow  # cells with their models: the runs above
-@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize("whole", [pytest.param(True, marks=pytest.mark.slow), False])
 @pytest.mark.parametrize("cells", ["dsp48e2", "dsp48e2-pair"])

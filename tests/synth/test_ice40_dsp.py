@@ -40,7 +40,6 @@ endmodule
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(99)
 @pytest.mark.parametrize(("option", "wrong"), [("", 0), ("-dsp", 1000)])
 def test_what_the_report_says(tmp_path: Path, option: str, wrong: int) -> None:
     """If -dsp comes to 0 wrong, Yosys has been mended: say so in the document."""

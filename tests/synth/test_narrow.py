@@ -62,7 +62,6 @@ def simulate(
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(3)
 @needs_icarus
 @pytest.mark.simulator
 @pytest.mark.parametrize("depth", [1, 4])

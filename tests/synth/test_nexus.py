@@ -24,7 +24,6 @@ PLACERS = {
 
 
 @pytest.mark.slow  # of iCE40: tests/design/network/test_network_design.py
-@pytest.mark.sampled(99)
 @pytest.mark.parametrize("simulator", ["icarus", pytest.param("verilator", marks=pytest.mark.slow)], indirect=True)
 @pytest.mark.parametrize(
     ("family", "cells"),

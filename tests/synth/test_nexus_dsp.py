@@ -39,7 +39,6 @@ endmodule
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(99)
 @pytest.mark.parametrize(("option", "wrong"), [("", "992 0"), ("-nodsp", "0 0")])
 def test_what_the_report_says(tmp_path: Path, option: str, wrong: str) -> None:
     """If the first is 0, too, Yosys has been mended: say so in the document."""

@@ -137,7 +137,6 @@ OTHERS_RESULT = "testbench, test vectors, constraints, descriptions for other to
 
 
 @pytest.mark.slow  # test_boundary.py has what is withdrawn
-@pytest.mark.sampled(99)
 @pytest.mark.parametrize("file", OTHERS)
 def test_other_files_are_named(file, package, tmp_path):
     """A testbench that always passes, for example."""

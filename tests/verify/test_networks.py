@@ -367,7 +367,7 @@ def _coarser(node):
     return {"output": output} | ({"layer": node.layer.replace(y_scale=output.scale)} if hasattr(node, "layer") else {})
 
 
-@pytest.mark.sampled(99)
+@pytest.mark.slow  # other constants are refused in test_verify.py, too
 @pytest.mark.parametrize(
     ("network", "node", "reason"),
     [

@@ -282,7 +282,6 @@ BOMBS = {  # the module, what is replaced in it, and by what
 
 
 @pytest.mark.slow  # test_more_forgeries.py names a Trojan
-@pytest.mark.sampled(99)
 @pytest.mark.parametrize("where", BOMBS)
 def test_a_time_bomb_is_named(where, package, monkeypatch, tmp_path):
     monkeypatch.setattr(tagged_images, "_MOST_SEARCHED", 2_000_000)
@@ -339,7 +338,6 @@ NAMED = {  # what is replaced, by what, and what no longer stands
 
 
 @pytest.mark.slow  # as those of test_more_forgeries.py
-@pytest.mark.sampled(99)
 @pytest.mark.parametrize("what", NAMED)
 def test_named_without_regeneration(what, package, boundary, tmp_path):
     """What rests on regeneration alone is not said to be shown."""

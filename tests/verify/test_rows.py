@@ -211,7 +211,7 @@ def test_the_command_says_what_is_certified_and_what_is_tested(name, packages, c
     assert verdict == ("exact in part" if in_part else "exact")
 
 
-@pytest.mark.sampled(40)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("cells", ["portable", "ecp5", "ice40", "gowin", "xilinx", "ecp5-lut"])
 @pytest.mark.parametrize("make", [bench.softmax, bench.normalization, bench.product])
 @pytest.mark.parametrize("seed", range(4))

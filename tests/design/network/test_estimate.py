@@ -254,7 +254,6 @@ def cells_of_stages(design, kind):
 
 
 @pytest.mark.slow  # tests/synth/test_large_memories.py counts them, too
-@pytest.mark.sampled(99)
 @pytest.mark.parametrize("cycles", [20_000, 4_000])
 def test_memory_blocks_are_the_cells_of_the_verilog(tmp_path, cycles):
     """DP16KD are in the Verilog by name: Yosys infers no others, and leaves none out."""

@@ -66,7 +66,6 @@ def test_golden_is_onnxruntimes(path):
 
 
 @pytest.mark.slow  # tests/sim/test_network.py has a join
-@pytest.mark.sampled(3)
 @pytest.mark.simulator
 @pytest.mark.parametrize("cells", ["portable", pytest.param("ecp5", marks=pytest.mark.slow)])
 def test_every_tensor_is_goldens(path, cells, icarus):

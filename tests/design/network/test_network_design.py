@@ -99,6 +99,7 @@ def test_the_netlist_has_the_same_outputs(call, tmp_path, icarus):
     np.testing.assert_array_equal(y, session(graph).run(names, {"x": x})[names.index(name)])
 
 
+@pytest.mark.slow  # the netlist's, above, are compared as well
 @pytest.mark.simulator
 def test_simulated_outputs_are_onnxruntimes(model, given, call, tmp_path, icarus):
     out, report = tmp_path / "y.npz", tmp_path / "report.json"

@@ -67,7 +67,6 @@ def test_rate_between_widths_that_do_not_divide_each_other():
 
 
 @pytest.mark.slow  # tests/emitted has networks
-@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", small.NETWORKS)
 def test_verilog_of_each(name):
     """Blocks of one name are one module."""

@@ -48,8 +48,8 @@ class Shared(wiring.Component):
 
 
 @pytest.mark.sampled(9)
-@pytest.mark.parametrize("masters", [1, 2, 4])
-@pytest.mark.parametrize(("chance", "stalls"), [(1.0, 0.0), (0.5, 0.0), (0.7, 0.4)])
+@pytest.mark.parametrize("masters", [2, 1, 4])
+@pytest.mark.parametrize(("chance", "stalls"), [(0.7, 0.4), (1.0, 0.0), (0.5, 0.0)])
 def test_each_master_gets_its_own(masters, chance, stalls):
     rng = random.Random(7 * masters)
     memory = rng.randbytes(SIZE)

@@ -80,7 +80,6 @@ def test_pads(shape, body, stages, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize("name", ["another number", "channels at the end", "before Conv with one dimension"])
 def test_in_verilog(name, tmp_path):

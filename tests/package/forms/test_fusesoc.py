@@ -77,7 +77,6 @@ def test_a_fault_fails_the_run(tmp_path):
 
 
 @pytest.mark.slow  # tests/package/test_lint.py
-@pytest.mark.sampled(99)
 @pytest.mark.parametrize("cells", ["portable", "ecp5"])
 def test_lint(cells, tmp_path):
     name, folder = written("layer", tmp_path, cells)

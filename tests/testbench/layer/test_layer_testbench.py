@@ -98,7 +98,6 @@ def small(**fields):
 
 
 @pytest.mark.slow  # the testbench as a whole passes in the others
-@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize("shape", [pytest.param(shape, marks=needs_icarus) for shape in SHAPES])
 def test_beats_held_are_exact(shape, tmp_path):

@@ -98,7 +98,7 @@ STAYS = {
 }
 
 
-@pytest.mark.sampled(99)
+@pytest.mark.slow
 @pytest.mark.simulator
 @pytest.mark.parametrize("fault", STAYS)
 def test_what_stays_is_found(fault, design, tmp_path):
