@@ -218,6 +218,7 @@ def wide_model(path, width):
     onnx.save(model, path)
 
 
+@pytest.mark.slow  # another board that is too small is above
 @pytest.mark.parametrize(("width", "text"), [
     (500, "; with --weight-bits 4, a plan fits icebreaker"),
     pytest.param(900, "; with --weight-bits 4, no plan is known to fit icebreaker", marks=pytest.mark.slow),

@@ -272,6 +272,7 @@ def test_a_layer_among_others_is_not_taken_for_the_whole(inputs, nodes, tmp_path
     assert open_network(str(path)) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_a_single_convolution_is_a_network(call, tmp_path):
     path = made(tmp_path / "m.onnx", (IMAGE, "uint8[1, 4, 5, 5] b", CONV.partition(" fb =")[0]))

@@ -57,7 +57,7 @@ def run(script: str, folder: Path, timeout: float) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.slow  # examples/layer_from_arrays.py makes the same calls
+@pytest.mark.slow  # test_examples.py runs layer_from_arrays.py
 @pytest.mark.simulator
 def test_the_python_block_runs(tmp_path, monkeypatch):
     for name in ("verilator", "c++", "libpython"):

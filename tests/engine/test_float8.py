@@ -103,7 +103,7 @@ def test_padding_of_k_is_no_operand(simulator):
             np.testing.assert_array_equal(y, np.full((3, 4), E5M2FNUZ.max_code))
 
 
-@pytest.mark.slow  # tests/hw/mac/test_float8.py has every bit of an accumulator
+@pytest.mark.slow  # the elements: tests/hw/mac/test_float8.py
 def test_sums_of_65535_products():
     """The most products of the greatest numbers, whose sum needs every bit of an accumulator; and one a little less."""
     config = EngineConfig(rows=1, cols=1, lanes=1, depth=16, a=E5M2FNUZ, b=E5M2FNUZ, y=E5M2, a_words=4, b_words=4)

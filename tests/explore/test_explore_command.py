@@ -79,7 +79,7 @@ def test_a_directory_of_others_is_left_alone(source, tmp_path):
     assert "must be new, empty or written by systoliq explore" in result.stderr
 
 
-@pytest.mark.slow  # test_in_the_wild.py has a full disk
+@pytest.mark.slow  # tests/cli/test_in_the_wild.py limits the size of files
 def test_a_disk_that_is_full_when_the_report_is_written(source, tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")

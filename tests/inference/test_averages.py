@@ -87,7 +87,7 @@ def test_convolutions_over_lines(bus, tmp_path):
         assert len(program.runs) == 1
 
 
-@pytest.mark.slow  # the one list above has an average
+@pytest.mark.slow  # test_memory.py has an average
 def test_only_an_average_on_the_engine(tmp_path):
     net = separable()
     path = quantized(tmp_path, net)

@@ -24,7 +24,7 @@ def hunt(kind: str, numbers: str) -> dict:
     ("kind", "numbers", "calls"),
     [
         ("models", "60", 60),
-        ("archives", "20", 40),
+        ("archives", "40", 80),
         pytest.param("models", "20000", 20_000, marks=pytest.mark.slow),
         pytest.param("archives", "5000", 10_000, marks=pytest.mark.slow),
     ],

@@ -91,6 +91,7 @@ def test_another_clock_or_a_latch_is_refused(package, tmp_path, edge):
     assert row.result == FAILED
 
 
+@pytest.mark.slow  # tests/engine/test_no_initial_values.py
 def test_the_testbench_also_passes_from_undefined_registers(package, tmp_path):
     one_round(shutil.copytree(package, tmp_path / "small"))
     rows = icarus_rows(package_files(tmp_path / "small"), 600, lambda text: None)

@@ -78,6 +78,7 @@ def test_the_files_of_memories_stay():
     assert dict(with_sleeping_registers(Verilog("module m;\nendmodule\n", files)).files) == files
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_every_signal_has_the_same_value_at_all_times(design, tmp_path, monkeypatch):
     net, assembly, text = design

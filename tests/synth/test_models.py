@@ -332,7 +332,7 @@ def _has(family: str, file: str) -> bool:
     return (yosys_share() / family / file).exists()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("cells", CELLS)
 def test_every_product_of_two_bytes(tmp_path: Path, cells: str) -> None:
     multiplier = Multiplier(8, 8, cells=cells)

@@ -81,6 +81,7 @@ def test_accepts_what_emit_wrote(variant, odd, tmp_path):
     assert report.points > 1.7 * report.steps  # of two next to each other, one is on both sides
 
 
+@pytest.mark.slow
 def test_the_command_says_what_was_verified(call, original):
     result = call("verify", original)
     assert result.exit_code == 0, result.output

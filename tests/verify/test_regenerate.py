@@ -305,6 +305,7 @@ def test_a_package_of_other_versions_is_compared_but_for_them(packages, tmp_path
     assert reason.endswith("; it was written with amaranth 0.0.1: compare with these")
 
 
+@pytest.mark.slow
 def test_the_digest_is_said_to_be_that_of_a_source_only_where_it_is(packages, call, tmp_path):
     """Without the hardware nothing can be written again: that is a reason, and no word of what was not compared."""
     copy = shutil.copytree(packages / "layer", tmp_path / "copy")

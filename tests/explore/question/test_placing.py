@@ -90,6 +90,7 @@ def test_nothing_that_fits_is_refused(tmp_path):
         answered(tmp_path, synthesizer=Failing("too large"))
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same_answer(tmp_path):
     parallel = answered(tmp_path, jobs=2)
     same(parallel, answered(tmp_path / "x", synthesizer=FakePlacer(str(tmp_path / "others"))))

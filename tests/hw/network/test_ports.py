@@ -35,6 +35,7 @@ def test_image_by_image(name, last):
     run(assembly, net, turns=[inputs[last:] + inputs[:last], outputs[last:] + outputs[:last]], comes=0.8, goes=0.8)
 
 
+@pytest.mark.slow
 def test_inputs_that_come_at_any_time():
     """Inputs that wait for each other's whole images need room before the joins: with less, nothing moves."""
     net = small.crossed()

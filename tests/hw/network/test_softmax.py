@@ -42,7 +42,7 @@ def test_tables_hold_golden(length, scale, result):
     assert max(len(bin(word)) - 2 for word in tables.words) <= tables.word_bits
 
 
-@pytest.mark.sampled(99)
+@pytest.mark.slow  # rows of other lengths are below
 @pytest.mark.parametrize(("scale", "result"), SCALES[:3])
 def test_all_rows_of_two(scale, result):
     """Every difference, either way round, and back to back."""

@@ -97,7 +97,7 @@ def small(**fields):
     )
 
 
-@pytest.mark.slow  # the testbench as a whole passes in the others
+@pytest.mark.slow  # tests/package/test_emit.py runs the testbench of a layer
 @pytest.mark.simulator
 @pytest.mark.parametrize("shape", [pytest.param(shape, marks=needs_icarus) for shape in SHAPES])
 def test_beats_held_are_exact(shape, tmp_path):
