@@ -203,6 +203,7 @@ def test_an_archive_that_inflates_to_too_much(tmp_path):
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10
 
 
+@pytest.mark.slow
 def test_members_that_share_their_bytes(tmp_path):
     """A bomb of one stream under many names."""
     content = npy(np.zeros(1 << 20))

@@ -62,7 +62,7 @@ def test_a_separable_network_is_one_list(types, form, pool, tmp_path):
     assert len(session.report.check().steps) == 5
 
 
-@pytest.mark.slow  # the random ones below have dilations; test_memory.py has an average
+@pytest.mark.slow  # test_memory.py has random convolutions and an average
 @pytest.mark.parametrize("bus", [pytest.param(None, marks=pytest.mark.slow), 64])
 def test_convolutions_over_lines(bus, tmp_path):
     """Of sequences: causal and dilated, depthwise, with strides; the average and the product behind it."""
@@ -106,7 +106,8 @@ def test_mlperf_tiny_needs_the_host_at_its_float_edges_only(name, tmp_path):
     assert len(program.runs) == 1
 
 
-@pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.slow] * (seed > 0)) for seed in range(30)])
+@pytest.mark.slow  # test_memory.py has random convolutions, depthwise ones and an average
+@pytest.mark.parametrize("seed", range(30))
 def test_random_depthwise_convolutions(seed, tmp_path):
     """Any number of channels and outputs of each, kernels, strides, dilations, pads, scales per channel."""
     rng = np.random.default_rng(seed)

@@ -259,6 +259,7 @@ def test_an_input_beyond_its_limit(tmp_path):
     assert "input 'xq' must have at most 67108864 elements" in Model.open(path).reading.problems[0]
 
 
+@pytest.mark.slow
 def test_files_beyond_their_limits(call, tmp_path):
     path = tmp_path / "m.onnx"
     with path.open("wb") as file:

@@ -103,7 +103,7 @@ def test_a_key_depends_on_netlist_method_and_claims():
     assert key_of(prop, harness, "a netlist") != known
 
 
-@pytest.mark.sampled(15)
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("name", QUICK)
 def test_seeded_bug_is_caught(name):
     result = run_one(ProofRun(find(name), seeded=True))
