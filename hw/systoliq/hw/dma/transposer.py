@@ -26,8 +26,8 @@ _BLOCKS = 4  # that the memory holds: of two the next one would come a cycle aft
 
 
 class _Rows(NamedTuple):
-    """A row on its way into the memory; of each block the address of its first row, its elements, less one, and whether
-    it ends a walk.
+    """A row on its way into the memory; of each block the address of its first row, its elements, less one, whether it
+    has a single one, and whether it ends a walk.
     """
 
     write: Signal
@@ -36,6 +36,7 @@ class _Rows(NamedTuple):
     turned: Signal
     bases: list[Signal]
     sizes: list[Signal]
+    singles: list[Signal]
     lasts: list[Signal]
 
 
@@ -99,6 +100,7 @@ class Transposer(wiring.Component):
             turned=Signal(bits * self.banks, name="turned", reset_less=True),
             bases=[Signal(range(self.ring), name=f"base_{part}", reset_less=True) for part in range(_BLOCKS)],
             sizes=[Signal(range(self.elements), name=f"elements_{part}", reset_less=True) for part in range(_BLOCKS)],
+            singles=[Signal(name=f"single_{part}", reset_less=True) for part in range(_BLOCKS)],
             lasts=[Signal(name=f"last_{part}", reset_less=True) for part in range(_BLOCKS)],
         )
         elements = [word.data[bits * i :][:bits] for i in range(self.elements)]
@@ -120,11 +122,13 @@ class Transposer(wiring.Component):
             m.d.sync += row.eq(row + 1)
         with m.If(ended):
             m.d.sync += [first.eq(row + 1), last_base.eq(base), into.eq(into + 1)]
+        last_element = word.end >> (self.depth - 1).bit_length()
         for part in range(_BLOCKS):
-            with m.If(ended & (into == part)):
+            with m.If(free.any & (into == part)):  # the last row's stay: whether a row comes is known late
                 m.d.sync += [
                     rows.bases[part].eq(base),
-                    rows.sizes[part].eq(word.end >> (self.depth - 1).bit_length()),
+                    rows.sizes[part].eq(last_element),
+                    rows.singles[part].eq(last_element == 0),
                     rows.lasts[part].eq(word.mark.last),
                 ]
         return rows
@@ -133,7 +137,7 @@ class Transposer(wiring.Component):
         """Columns of a block are read, turned back, and offered."""
         bits, banks = 8 * self.depth, self.banks
         step = Signal()
-        ends = Signal()
+        ends = Signal()  # the column is the block's last one: a register, since much follows from it
         out_of = Signal(range(_BLOCKS))
         base = Signal(range(self.ring), reset_less=True)  # settings of the block that leaves, chosen a cycle ahead
         size = Signal(range(self.elements), reset_less=True)
@@ -148,7 +152,6 @@ class Transposer(wiring.Component):
         m.d.comb += [
             step.eq(~offers | self.o.ready),
             read.eq(full & step),
-            ends.eq(column == size),
             left.eq(read & ends),
             self.o.valid.eq(offers),
             self.o.payload.eq(word),
@@ -157,9 +160,16 @@ class Transposer(wiring.Component):
             m.d.sync += column.eq(Mux(ends, 0, column + 1))
         with m.If(left):
             m.d.sync += out_of.eq(out_of + 1)
-        for kept, blocks in ((base, rows.bases), (size, rows.sizes), (last, rows.lasts)):
-            following = [*blocks[1:], blocks[0]]
-            m.d.sync += kept.eq(Mux(left, Array(following)[out_of], Array(blocks)[out_of]))
+
+        def chosen(blocks: list[Signal]) -> Value:
+            """The setting of the block that leaves in the next cycle."""
+            return Mux(left, Array([*blocks[1:], blocks[0]])[out_of], Array(blocks)[out_of])
+
+        m.d.sync += [base.eq(chosen(rows.bases)), size.eq(chosen(rows.sizes)), last.eq(chosen(rows.lasts))]
+        with m.If(left | (~read & (column == 0))):
+            m.d.sync += ends.eq(chosen(rows.singles))
+        with m.Elif(read):
+            m.d.sync += ends.eq(column + 1 == size)
         found = []
         for bank in range(banks):
             ram = BlockRam(bits, depth=1 << len(rows.address), cells=self.cells, registered=False)
