@@ -21,7 +21,7 @@ CONFIGS = {
 }
 
 
-@pytest.mark.slow  # test_configurations.py has other cells, tests/hw/mac those of iCE40
+@pytest.mark.slow  # test_configurations.py runs engines of other cells, tests/hw/mac tests iCE40's cells
 @pytest.mark.parametrize("name", CONFIGS)
 def test_random_operations(name):
     rng = np.random.default_rng(24)

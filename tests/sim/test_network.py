@@ -176,7 +176,7 @@ def test_right_without_initial_values(name, icarus):
     check_without_initial_values(name, icarus)
 
 
-@pytest.mark.slow  # those of the vector unit: tests/engine
+@pytest.mark.slow  # tests/engine/test_no_initial_values.py starts the vector unit without them
 def test_rows_right_without_initial_values(icarus):
     """Softmax and LayerNormalization, too."""
     check_without_initial_values("attention", icarus)

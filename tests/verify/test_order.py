@@ -337,7 +337,7 @@ NAMED = {  # what is replaced, by what, and what no longer stands
 }  # fmt: skip
 
 
-@pytest.mark.slow  # as those of test_more_forgeries.py
+@pytest.mark.slow  # test_more_forgeries.py names similar forgeries
 @pytest.mark.parametrize("what", NAMED)
 def test_named_without_regeneration(what, package, boundary, tmp_path):
     """What rests on regeneration alone is not said to be shown."""
