@@ -133,10 +133,10 @@ def test_nearly_all_of_the_bus_is_used(address, size, least):
     simulate(block, sender, receiver, answer, stopwatch.run)
 
 
-@pytest.mark.parametrize("chance", [1.0, 0.5])
-def test_an_error_stops_the_words_and_not_the_bus(chance):
+@pytest.mark.parametrize(("cells", "chance"), [("portable", 1.0), ("portable", 0.5), ("ice40", 1.0)])
+def test_an_error_stops_the_words_and_not_the_bus(cells, chance):
     rng = random.Random(7)
-    block, ram = ReadMaster(8, cells="portable"), memory(rng, chance, broken=range(1000, 1001))
+    block, ram = ReadMaster(8, cells=cells), memory(rng, chance, broken=range(1000, 1001))
     expected = words(ram.contents, 100, 2000, 8)
     taken = []
 

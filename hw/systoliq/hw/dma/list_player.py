@@ -130,6 +130,7 @@ class ListPlayer(wiring.Component):
         address = Signal(ADDRESS_BITS, reset_less=True)
         left = Signal(COUNT_BITS, reset_less=True)
         last = Signal(reset_less=True)  # the word taken was the list's last
+        self._reason = Signal(ListError)  # of the list's end, a cycle before `error`: `abort` comes late
         aw, w, asks = (
             _offer(m, channel, getattr(self, f"m_{channel}valid"), getattr(self, f"m_{channel}ready"))
             for channel in ("aw", "w", "ar")
@@ -158,6 +159,10 @@ class ListPlayer(wiring.Component):
                         self._give_up(m, ListError.REFUSED)
                     with m.Else():
                         m.next = "table"
+            with m.State("over"):
+                m.d.comb += self.idle.eq(1)
+                m.d.sync += [self.error.eq(self._reason), self.busy.eq(0)]
+                m.next = "rest"
             self._writing(m, words, [aw, w], address, left, last)
             self._waiting(m, words, asks, last, stops)
             self._filling(m, words, fills, address, left, last)
@@ -250,7 +255,7 @@ class ListPlayer(wiring.Component):
             self._at_rest(m)
             with m.If(self.refused):
                 self._give_up(m, ListError.REFUSED)
-            with m.Elif(~offer & ~self.abort):
+            with m.Elif(~offer):
                 self._next(m, last)
 
     def _at_rest(self, m: Module, take: Signal | None = None) -> None:
@@ -262,8 +267,8 @@ class ListPlayer(wiring.Component):
             self._give_up(m, ListError.FAILED)
 
     def _give_up(self, m: Module, error: ListError) -> None:
-        m.d.sync += [self.error.eq(error), self.busy.eq(0)]
-        m.next = "rest"
+        m.d.sync += self._reason.eq(error)
+        m.next = "over"
 
     def _next(self, m: Module, last: Signal) -> None:
         """The next command, unless that was the last one."""

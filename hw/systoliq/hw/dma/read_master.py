@@ -132,10 +132,12 @@ class ReadMaster(wiring.Component):
         count = Signal(4)
         passes = Signal()
         taken = Signal()
+        failed = Signal()  # the beat of the error is still in the FIFO when this is 1
         ends = count == of.length
         beat = realigner.i.payload
+        m.d.sync += failed.eq(self.failed)
         m.d.comb += [
-            passes.eq(asked.valid & ~self.failed),  # the beat of the error is still in the FIFO when it is known
+            passes.eq(asked.valid & ~failed),
             realigner.i.valid.eq(passes & (beats.valid | of.fill)),
             leaves.eq(beats.valid & beats.ready),
             beats.ready.eq(passes & realigner.i.ready & ~of.fill),
