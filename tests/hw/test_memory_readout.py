@@ -37,7 +37,7 @@ class Source(wiring.Component):
             ram.write.eq(~filled[6]),
             ram.write_address.eq(filled[:6]),
             ram.write_data.eq(filled[:6]),
-            ram.read.eq(out.fetch),
+            ram.read.eq(out.read),
             ram.read_address.eq(at),
             ram.show.eq(out.show),
             self.o.valid.eq(out.valid),

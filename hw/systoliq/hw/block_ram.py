@@ -39,8 +39,8 @@ class BlockRam(wiring.Component):
 
     ``write`` puts ``write_data`` at ``write_address``; it can be read from the next cycle on. ``read_data`` shows the
     word at ``read_address`` ``latency`` cycles after ``read``, until the same time after the next ``read``. Where the
-    latency is 2, the word gets to ``read_data`` only in a cycle of ``show``, which is 1 if left open. A word must not
-    be read in the cycle in which it is written. No reset.
+    latency is 2, the word gets to ``read_data`` only in a cycle of ``show``, which is 1 if left open. A word that
+    is read in the cycle in which it is written is undefined. No reset.
 
     ``portable`` is a memory and a register, which synthesis puts into the memory cells where they have one. For
     ``ecp5``, where it does not, the cells are DP16KD, each a slice of every word. ``ice40`` does without the register,

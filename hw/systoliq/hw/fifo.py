@@ -77,7 +77,7 @@ class Fifo(wiring.Component):
             ram.write.eq(came),
             ram.write_address.eq(newest),
             ram.write_data.eq(Value.cast(self.i.payload)),
-            ram.read.eq(out.fetch),
+            ram.read.eq(out.read),
             ram.read_address.eq(oldest),
             ram.show.eq(out.show),
             self.o.valid.eq(out.valid),

@@ -12,13 +12,15 @@ __all__ = ["MemoryReadout", "memory_readout", "readout_timed"]
 
 
 class MemoryReadout(NamedTuple):
-    """``fetch`` reads the next word, ``show`` puts the one before into the output register, ``valid``: it is there.
+    """``fetch``: the next word leaves the memory. ``show`` puts the one before into the output register. ``valid``: it is
+    there.
 
-    ``moves``: a word that is available is fetched.
+    ``read`` enables the memory. It does not wait until a word is available, so it depends on fewer registers; what is
+    read without a ``fetch`` is read again.
     """
 
     fetch: Value
-    moves: Value
+    read: Value
     show: Value
     valid: Value
 
@@ -34,7 +36,7 @@ def memory_readout(m: Module, *, available: Value, ready: Value, latency: int) -
         with m.If(move):
             m.d.sync += here.eq(comes)
         comes = here
-    return MemoryReadout(fetch=available & moves[0], moves=moves[0], show=moves[-2], valid=there[-1])
+    return MemoryReadout(fetch=available & moves[0], read=moves[0], show=moves[-2], valid=there[-1])
 
 
 def readout_timed(line: Timeline, fetched: Steps, *, latency: int) -> Steps:

@@ -81,7 +81,7 @@ class ReplayBuffer(wiring.Component):
         at = Signal(range(depth))
         bank = Signal()
         m.d.comb += [
-            ram.read.eq(out.fetch),
+            ram.read.eq(out.read),
             ram.read_address.eq(at),
             ram.show.eq(out.show),
             self.o.valid.eq(out.valid),

@@ -16,9 +16,7 @@ __all__ = ["ResultBuffer", "result_flags", "y_beat"]
 
 
 def result_flags(**extra: object) -> data.StructLayout:
-    """Flags of a beat: ``last`` ends a batch, ``tile_last`` a tile; ``extra`` holds more flags of the owner. ``last``
-    ends a batch, ``tile_last`` a tile; ``extra`` as the owner needs.
-    """
+    """Flags of a beat: ``last`` ends a batch, ``tile_last`` a tile; ``extra`` holds more flags of the owner."""
     return data.StructLayout({"last": 1, "tile_last": 1, **extra})
 
 
@@ -85,7 +83,7 @@ class ResultBuffer(wiring.Component):
                 ram.write.eq(self.push[lane]),
                 ram.write_address.eq(self._place(m, f"newest_{lane}", moves=self.push[lane])),
                 ram.write_data.eq(y),
-                ram.read.eq(fetch),
+                ram.read.eq(out.read),
                 ram.read_address.eq(oldest),
                 ram.show.eq(out.show),
                 kept.eq(ram.read_data),
