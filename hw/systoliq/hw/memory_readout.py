@@ -12,8 +12,8 @@ __all__ = ["MemoryReadout", "memory_readout", "readout_timed"]
 
 
 class MemoryReadout(NamedTuple):
-    """``fetch``: the next word leaves the memory. ``show`` puts the one before into the output register. ``valid``: it is
-    there.
+    """``fetch``: the next word leaves the memory. ``show`` puts the one before into the output register. ``valid``: it
+    is there.
 
     ``read`` enables the memory. It does not wait until a word is available, so it depends on fewer registers; what is
     read without a ``fetch`` is read again.
