@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -63,7 +62,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_collection_finish() -> None:
-    """Leave what collection loaded, 100 000 objects and more, out of every later search for garbage (see `call`)."""
+    """Leave what collection loaded, 100 000 objects and more, out of every later search for garbage."""
     emissions.begin()
     gc.collect()
     gc.freeze()
@@ -88,7 +87,7 @@ def simulator(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def call() -> Iterator[Callable[..., Result]]:
+def call() -> Callable[..., Result]:
     """Call `systoliq` in this process."""
     from click.testing import CliRunner
 
@@ -97,11 +96,7 @@ def call() -> Iterator[Callable[..., Result]]:
     def call(*arguments: object) -> Result:
         return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
-    yield call
-    # Tests leave archives open that numpy loads, which Python reports at any time later.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        gc.collect()
+    return call
 
 
 @pytest.fixture(scope="module")
