@@ -85,17 +85,26 @@ class ArrayHarness(TopHarness):
         m.d.comb += [Cover(dut.sums_valid.all()), Cover(both & ~takes)]
 
 
-def _master(name: str, make: Callable[[], wiring.Component], *, cycles: int) -> Property:
+_CHANGES = SeededBug(
+    module="axi",
+    old='inner.ready.eq(getattr(edge, f"{name}_tready"))',
+    new='inner.ready.eq(getattr(edge, f"{name}_tvalid"))',
+)
+_LOOKS_AT_READY = SeededBug(
+    module="axi",
+    old='getattr(edge, f"{name}_tvalid").eq(inner.valid)',
+    new='getattr(edge, f"{name}_tvalid").eq(~getattr(edge, f"{name}_tready"))',
+)
+"""A bug of the first cycle, for a top whose first result is too late for ABC to find in time."""
+
+
+def _master(name: str, make: Callable[[], wiring.Component], *, cycles: int, bug: SeededBug = _CHANGES) -> Property:
     return Property(
         name=f"ports, {name}",
         claim="what m_axis_y offers stays until it is taken, and does not wait for a receiver that is ready",
         harness=lambda: MasterHarness(make),
         method=Unbounded(cover_cycles=cycles),
-        bug=SeededBug(
-            module="axi",
-            old='inner.ready.eq(getattr(edge, f"{name}_tready"))',
-            new='inner.ready.eq(getattr(edge, f"{name}_tvalid"))',
-        ),
+        bug=bug,
         quick=True,
     )
 
@@ -103,7 +112,7 @@ def _master(name: str, make: Callable[[], wiring.Component], *, cycles: int) -> 
 PROPERTIES = (
     _master("layer, int8", integer_layer, cycles=30),
     _master("layer, sums, zero points with A", sums_layer, cycles=30),
-    _master("layer, float8", float8_layer, cycles=40),
+    _master("layer, float8", float8_layer, cycles=40, bug=_LOOKS_AT_READY),
     *(_master(f"network that ends in a {end}", functools.partial(network_of, end), cycles=16) for end in STAGES),
     Property(
         name="ports, array",
