@@ -106,7 +106,7 @@ class Control(wiring.Component):
         ]
         own = self._state(m, bus, written)
         if occupied is not None:
-            self._vector(m, kept, written, own, occupied)
+            self._vector(m, bus, kept, written, own, occupied)
         if self.row_length:
             self._rows(m, kept, written)
         failed = self.list_error.any() | self.a_failed | self.b_failed | self.y_failed | self.list_failed
@@ -118,6 +118,7 @@ class Control(wiring.Component):
     def _vector(
         self,
         m: Module,
+        bus: AxiLite,
         kept: dict[str, dict[str, Signal]],
         written: dict[str, Signal],
         own: dict[str, Value],
@@ -125,9 +126,14 @@ class Control(wiring.Component):
     ) -> None:
         """A command of the vector unit starts all its walks at once, with one shape."""
         start, command = Signal(name="starts_vector"), kept["VECTOR"]
+        start_b, start_y = Signal(name="starts_vector_b"), Signal(name="starts_vector_y")  # registers near their walks
+        (register,) = VECTOR_REGISTERS
+        bit = {field.name: bus.write_data[field.lsb] for field in register.fields}
         m.d.comb += [self.vector_start.eq(start), *(getattr(self.vector, name).eq(command[name]) for name in command)]
         m.d.sync += [
             start.eq(written["VECTOR"]),
+            start_b.eq(written["VECTOR"] & bit["pair"]),
+            start_y.eq(written["VECTOR"] & ~bit["load"]),
             occupied.eq(self.y_busy | self.a_walks | self.b_walks | own["a_queued"] | own["b_queued"]),
         ]
         with m.If(written["VECTOR"]):
@@ -140,11 +146,11 @@ class Control(wiring.Component):
                     getattr(settings, field).eq(Mux(self.vector.load, of_table, shape[field]))
                     for field, of_table in _ONE_STEP.items()
                 ]
-            m.d.comb += [
-                self.a_start.eq(1),
-                self.b_start.eq(self.vector.pair),
-                self.y_start.eq(~self.vector.load),
-            ]
+            m.d.comb += self.a_start.eq(1)
+        with m.If(start_b):
+            m.d.comb += self.b_start.eq(1)
+        with m.If(start_y):
+            m.d.comb += self.y_start.eq(1)
 
     def _rows(self, m: Module, kept: dict[str, dict[str, Signal]], written: dict[str, Signal]) -> None:
         """A command for rows starts its walks at once; B's walk is as long as the command's records."""

@@ -215,7 +215,9 @@ class DmaEngine(wiring.Component):
         """Y as it leaves the engine, dropped while it is cleared; or as it leaves the vector unit."""
         engine = self.engine
         gearbox = Gearbox(4 * self.config.lanes, self.bus_bytes)
-        m.submodules.y_gearbox = place(gearbox, platform, clear=clear)
+        drops = Signal()
+        m.d.sync += drops.eq(halt)
+        m.submodules.y_gearbox = place(gearbox, platform, clear=clear | drops)  # always ready while it is cleared
         wiring.connect(m, gearbox.o, writer.words)
         for unit in units.values():
             m.d.comb += unit.y.ready.eq(writer.words.ready & unit.busy)
@@ -225,14 +227,12 @@ class DmaEngine(wiring.Component):
                     writer.words.valid.eq(unit.y.valid),
                     writer.words.payload.eq(unit.y.payload),
                 ]
-        drops = Signal()
-        m.d.sync += drops.eq(halt)
         m.d.comb += [
-            gearbox.i.valid.eq(engine.m_axis_y_tvalid & ~drops),
+            gearbox.i.valid.eq(engine.m_axis_y_tvalid),
             gearbox.i.payload.data.eq(engine.m_axis_y_tdata),
             gearbox.i.payload.keep.eq(engine.m_axis_y_tkeep),
             gearbox.i.payload.last.eq(engine.m_axis_y_tlast),
-            engine.m_axis_y_tready.eq(gearbox.i.ready | drops),
+            engine.m_axis_y_tready.eq(gearbox.i.ready),
         ]
 
     def _list(self, m: Module, control: Control, player: ListPlayer, reader: ReadMaster, resting: Value) -> None:
