@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from systoliq.hw.verilog import files_of
+
 from . import verilator
 from .cache import content_key, obtain, run_directory
 from .process import Reporter, SimulationError, call
@@ -79,9 +81,13 @@ def run_pipeline(
     records.tofile(vectors)
     started = time.monotonic()
     report = Reporter()
-    call([folder / verilator.EXECUTABLE, vectors], report=report)
+    memories = [work / name for name in files_of(verilog)]  # the simulation reads them where it runs
+    for file, content in zip(memories, files_of(verilog).values(), strict=True):
+        file.write_bytes(content)
+    call([folder / verilator.EXECUTABLE, vectors], report=report, folder=work)
     seconds = time.monotonic() - started
-    vectors.unlink()
+    for file in (vectors, *memories):
+        file.unlink()
     *said, counts = report.messages[0].splitlines()
     checked, mismatches = map(int, counts.split())
     return PipelineResult(checked=checked, mismatches=mismatches, details=tuple(said), seconds=seconds)

@@ -47,11 +47,15 @@ class Reporter:
 
 
 def call(
-    command: Sequence[str | Path | None], *, report: Reporter, environment: Mapping[str, str] | None = None
+    command: Sequence[str | Path | None],
+    *,
+    report: Reporter,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
 ) -> None:
-    """Run a build tool to its end; its output goes to the reporter."""
+    """Run a build tool, or a simulation, to its end, in `folder`; its output goes to the reporter."""
     words = [str(word) for word in command]
-    done = run_child(words, stderr=subprocess.STDOUT, env={**os.environ, **(environment or {})})
+    done = run_child(words, stderr=subprocess.STDOUT, env={**os.environ, **(environment or {})}, cwd=folder)
     if done.returncode != 0:
         raise SimulationError(f"{Path(words[0]).name} failed with exit status {done.returncode}:\n{tail(done.stdout)}")
     report.message(done.stdout)

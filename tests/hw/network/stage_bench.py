@@ -257,7 +257,12 @@ def gathering(rng):
         Chain((Transpose((0, *rng.sample([1, 2, 3], 3))),)),
         Chain((Reshape((columns, channels, rows)), Transpose((0, 2, 1, 3)))),
     ])  # fmt: skip
-    x = tensor("x", (1, channels, rows, columns), rng)
+    return gathering_of((1, channels, rows, columns), movement, rng)
+
+
+def gathering_of(shape, movement, rng):
+    """`movement` of a tensor of `shape`."""
+    x = tensor("x", shape, rng)
     return Move(
         name="gather",
         inputs=(x,),

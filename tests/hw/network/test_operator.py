@@ -8,7 +8,7 @@ import random
 import pytest
 
 from systoliq.golden.limits import ARRAY_MULTIPLIERS, ARRAY_SIDE
-from systoliq.golden.network import Dense, Node, Window
+from systoliq.golden.network import Dense, Gather, Node, Window
 from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.network.operators import OPERATORS, operator_of
 from systoliq.hw.network.parallelism import Parallelism
@@ -69,6 +69,14 @@ def drawn(make, seed, *, most=400):
 def test_images_leave_at_the_rate(make, seed):
     node, parallelism = drawn(make, seed)
     assert gaps(node, parallelism)[-3:] == [operator_of(node).image_cycles(parallelism)] * 3
+
+
+def test_a_gather_of_few_elements_takes_the_cycles_of_its_input():
+    """Its memory has room for two blocks, and one is read long before the next is whole."""
+    node = bench.gathering_of((1, 6, 3, 4), Gather(2, (2,)), random.Random(1))
+    parallelism = Parallelism(cols=1, depth=1)
+    assert operator_of(node).image_cycles(parallelism) == 72
+    assert gaps(node, parallelism)[-3:] == [72] * 3
 
 
 @pytest.mark.sampled(6)

@@ -44,7 +44,7 @@ def smallest_block(order: npt.NDArray[np.int64], elements: int, lanes: int) -> t
 
 
 HANDOVER = 2
-"""Cycles in which the memory of a block that is read to its end is not yet free."""
+"""Cycles that pass for each block whose memory is read in the time in which another one is filled."""
 _WORDS = 256  # up to which there is room for more than two blocks
 
 

@@ -56,8 +56,8 @@ class GatherOperator(Operator[network.Move]):
         lanes = parallelism.cols
         given, made = (each.pixels * each.channels // lanes for each in (self.node.inputs[0], self.node.output))
         block, _ = block_of(self.node, lanes)
-        between = HANDOVER if slots_of(block // lanes) == 2 else 0
-        return max(given, made) + between * (given * lanes // block)
+        blocks = given * lanes // block if slots_of(block // lanes) == 2 else 0  # those that wait for memory
+        return max(given, made, -(-(given + made) // 2) + HANDOVER * blocks)
 
     def needed(self, given: Sequence[Dependency]) -> np.ndarray:
         """`Dependency.needed` of the output: a block leaves once it is whole. Its size does not depend on the lanes."""
