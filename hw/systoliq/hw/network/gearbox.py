@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from amaranth.hdl import Cat, Module, Shape, Signal, Value
+from amaranth.hdl import Module, Shape, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -76,15 +76,13 @@ class Gearbox(wiring.Component):
             Value.cast(self.o.payload.data).eq(rest[: len(Value.cast(self.o.payload.data))]),
             self.o.payload.last.eq(last & part.last),
         ]
-        with m.If(self.i.valid & self.i.ready):
-            m.d.sync += [rest.eq(given), last.eq(self.i.payload.last), there.eq(1)]
-        with m.Elif(leaves):
+        with m.If(self.i.ready):  # also without a beat, which many registers would wait for
+            m.d.sync += [rest.eq(given), last.eq(self.i.payload.last), there.eq(self.i.valid)]
+        with m.Elif(self.o.ready):
             m.d.sync += rest.eq(rest[len(Value.cast(self.o.payload.data)) :])
-            with m.If(part.last):
-                m.d.sync += there.eq(0)
 
     def _collect(self, m: Module) -> None:
-        """A register of the wide beat, which is filled from the top and moves down."""
+        """A register of the wide beat, which is filled part by part."""
         given = Value.cast(self.i.payload.data)
         wide = Value.cast(self.o.payload.data)
         held = Signal.like(wide, name="held", reset_less=True)
@@ -98,7 +96,8 @@ class Gearbox(wiring.Component):
             wide.eq(held),
             self.o.payload.last.eq(last),
         ]
-        with m.If(comes):
-            m.d.sync += [held.eq(Cat(held[len(given) :], given)), last.eq(self.i.payload.last)]
-        with m.If(self.i.ready):
-            m.d.sync += full.eq(comes & part.last)
+        with m.If(self.i.ready):  # also without a beat, which many registers would wait for: the next one comes over it
+            m.d.sync += [full.eq(self.i.valid & part.last), last.eq(self.i.payload.last)]
+            for index in range(self.to // self.of):
+                with m.If(part.value == index):
+                    m.d.sync += held[index * len(given) :][: len(given)].eq(given)
