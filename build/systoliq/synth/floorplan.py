@@ -55,27 +55,12 @@ def floorplan(multipliers: Iterable[str], memories: Iterable[str], sites: BlockS
         for index, strip in enumerate(strips.values())
         for place, name in enumerate(strip)
     }
+    # sites to the right of the array first, then sites that it left free
     behind = width * len(strips)
-    free = [site for site in product(range(rows), range(len(sites.columns))) if site[::-1] not in set(taken.values())]
-    taken |= _together([name for name in names if name not in taken], free, behind)
+    columns = [*range(behind, len(sites.columns)), *range(behind)]
+    free = (site for site in product(columns, range(rows)) if site not in set(taken.values()))
+    taken |= zip([name for name in names if name not in taken], free, strict=False)
     return {name: sites.name(*site) for name, site in taken.items()}
-
-
-def _together(names: Sequence[str], free: list[tuple[int, int]], behind: int) -> dict[str, tuple[int, int]]:
-    """The column and row of each of `names`, of multipliers beside an array, among the `free` rows and columns: those
-    of one block in one row, to the right of the column `behind` where there is room.
-    """
-    blocks: dict[str, list[str]] = {}
-    for name in names:
-        blocks.setdefault(name.rsplit(".", 2)[0], []).append(name)
-    found: dict[str, tuple[int, int]] = {}
-    for block in sorted(blocks.values(), key=len, reverse=True):
-        room = {row: [site for site in free if site[0] == row and site[1] >= behind] for row, _ in free}
-        row = next((row for row, left in room.items() if len(left) >= len(block)), None)
-        chosen = (free if row is None else room[row])[: len(block)]
-        found |= {name: (column, row) for name, (row, column) in zip(block, chosen, strict=False)}
-        free = [site for site in free if site not in chosen]
-    return found
 
 
 def _along(multipliers: list[str], memories: list[str], sites: BlockSites) -> dict[str, str]:
