@@ -113,7 +113,7 @@ BUS = ("awready", "wready", "bvalid", "bresp", "arready", "rvalid", "rdata", "rr
 OF_ENGINE = (
     y_of("y_skid_buffer", "tkeep")
     | {f"s_axi_ctrl_{name}": {f"axi_lite.s_{name}"} for name in BUS}
-    | {f"s_axis_{name}_tready": {f"{name}_loader.i__ready", "status.open"} for name in "ab"}
+    | {f"s_axis_{name}_tready": {f"{name}_loader.i__ready"} for name in "ab"}
 )
 OF_ARRAY = {f"input s_axis_{name}" for name in ("a_tvalid", "a_tlast", "b_tvalid")} | {"register of top_bare_array"}
 REPEATED = {"s_axis_a_tready": {"replay_buffer.i__ready"}}

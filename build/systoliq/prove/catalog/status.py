@@ -141,7 +141,7 @@ class StatusHarness(wiring.Component):
             Assert(dut.load == (queued & free)),
             Assert(dut.core_start == loaded),
             Assert(dut.core_clear == clear),
-            Assert(dut.open == ~clear),
+            Assert(dut.closes == (self.write & self.clear)),
             Assert(dut.first == (start & ~dut.busy)),
         ]
         with m.If(dut.core_start):

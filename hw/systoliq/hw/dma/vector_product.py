@@ -71,9 +71,10 @@ class VectorProduct(wiring.Component):
         points, results, scale = (
             Signal(layout, name=f"constants_{index}", reset_less=True) for index, layout in enumerate(CONSTANTS)
         )
-        constant = delay(m, self.constant, 1, name="constant")
+        constant = delay(m, self.constant, 2, name="constant")
+        load, at = delay(m, self.load, 1, name="loads"), delay(m, self.at, 1, name="at_constant")
         for index, kept in enumerate((points, results, scale)):
-            with m.If(delay(m, self.load & (self.at == index), 1, name=f"constants_{index}_given")):
+            with m.If(delay(m, load & (at == index), 1, name=f"constants_{index}_given")):
                 m.d.sync += Value.cast(kept).eq(constant)
         for factor, byte, point in ((product.a, self.a, points.a_point), (product.b, self.b, points.b_point)):
             code = byte ^ Cat(Const(0, 7), results.signed)  # counted from the least

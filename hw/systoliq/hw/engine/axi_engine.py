@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from amaranth.hdl import Cat, Const, Module, Mux, Shape, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, ResetSignal, Shape, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -125,7 +125,7 @@ class AxiEngine(wiring.Component):
         m.submodules.core = place(core, platform, clear=status.core_clear)
 
         job = Signal.like(core.job, name="job", reset_less=True)
-        m.d.comb += core.job.eq(job)
+        m.d.comb += [core.job.eq(job), core.closes.eq(status.closes | ResetSignal())]
         with m.If(status.load):
             for name, setting in self._job_settings().items():
                 m.d.sync += job[name].eq(setting)
@@ -332,7 +332,7 @@ class AxiEngine(wiring.Component):
         for name in ("a", "b"):
             inner = getattr(core, name)
             accept(m, self, f"s_axis_{name}", inner)
-            m.d.comb += getattr(self, f"s_axis_{name}_tready").eq(inner.ready & status.open)  # drops nothing
+            m.d.comb += getattr(self, f"s_axis_{name}_tready").eq(inner.ready)
         m.submodules.packer = place(packer, platform)
         results, beat = core.y.payload, packer.o.payload
         wide = Signal()  # of the job whose results are in the packer: another one may run

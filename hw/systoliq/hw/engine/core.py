@@ -70,7 +70,8 @@ class EngineCore(wiring.Component):
 
     ``error`` shows a code of `ERRORS` for a cycle, a few cycles after the error. From then on, ``failed`` is 1 and
     streams stop until reset. ``done`` comes when the next job may start: all results have left, and the job's settings,
-    tables and registers are no longer used.
+    tables and registers are no longer used. ``closes`` comes in the cycle before a reset: no word is taken in the cycle
+    of the reset.
     """
 
     kind = "core"
@@ -96,6 +97,7 @@ class EngineCore(wiring.Component):
             {
                 "job": In(job_settings(config)),
                 "start": In(1),
+                "closes": In(1),
                 "busy": Out(1),
                 "done": Out(1),
                 "error": Out(8),
@@ -148,7 +150,7 @@ class EngineCore(wiring.Component):
         m.submodules.result_buffer = place(buffer, platform)
         fatal = Signal(8)
         fails = Signal()
-        loaders = self._load(m, platform, begin, fails)
+        loaders = self._load(m, platform, begin, fails | self.closes)
         self._fatal(m, fatal, fails, begins, wrong, loaders, self._stuck(m, begin, loaders))
         m.d.sync += error.eq(0)
         with m.If(fails & ~failed):

@@ -20,8 +20,8 @@ class Status(wiring.Component):
     A start queues a job; ``queued`` says that one waits. ``load`` takes it with its settings once the core is free,
     after a clear once all has left; ``core_start`` comes a cycle later. ``core_clear`` comes a cycle after the write;
     reset makes one too, in the cycle after it. While a job runs, results of the one before may leave. A job ends, and
-    counts in ``jobs``, when ``core_done`` came and ``drained`` says that its last result was taken. ``open`` is 1 where
-    ``core_clear`` is 0: a register of its own, since ``core_clear`` resets thousands of registers and is far from most.
+    counts in ``jobs``, when ``core_done`` came and ``drained`` says that its last result was taken. ``closes`` comes
+    in the cycle before a ``core_clear`` that a write makes.
     ``busy`` is 1 while a job is queued or runs, results leave, or a clear does; a failed job runs until it is cleared.
 
     ``first`` marks a start that found nothing else, and ``more`` that a job follows the one whose results leave.
@@ -45,7 +45,7 @@ class Status(wiring.Component):
                 "load": Out(1),
                 "core_start": Out(1),
                 "core_clear": Out(1),
-                "open": Out(1),
+                "closes": Out(1),
                 "core_done": In(1),
                 "core_error": In(8),
                 "drained": In(1),
@@ -67,7 +67,6 @@ class Status(wiring.Component):
         m.d.sync += [
             start.eq(self.write & self.start),
             clear.eq(self.write & self.clear),
-            self.open.eq(~(self.write & self.clear)),
             acknowledge.eq(self.write & self.acknowledge),
         ]
         starting, cleared, accepted, ends = (Signal(name=name) for name in ("starting", "cleared", "accepted", "ends"))
@@ -84,6 +83,7 @@ class Status(wiring.Component):
             self.load.eq(queued & ~running & ~cleared & ~fatal),
             self.core_start.eq(starting),
             self.core_clear.eq(clear),
+            self.closes.eq(self.write & self.clear),
             self.more.eq(queued | (running & leaving)),
             self.busy.eq(queued | running | clear | ~self.drained | leaving),
             self.done.eq(done),
