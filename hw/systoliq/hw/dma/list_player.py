@@ -130,7 +130,7 @@ class ListPlayer(wiring.Component):
         address = Signal(ADDRESS_BITS, reset_less=True)
         left = Signal(COUNT_BITS, reset_less=True)
         last = Signal(reset_less=True)  # the word taken was the list's last
-        self._reason = Signal(ListError)  # of the list's end, a cycle before `error`: `abort` comes late
+        self._reason = Signal(ListError)  # why the list ends, if it ends: depends on little, and less than that it ends
         aw, w, asks = (
             _offer(m, channel, getattr(self, f"m_{channel}valid"), getattr(self, f"m_{channel}ready"))
             for channel in ("aw", "w", "ar")
@@ -144,19 +144,17 @@ class ListPlayer(wiring.Component):
                     m.d.sync += [self.busy.eq(1), self.words.eq(0)]
                     m.next = "command"
             with m.State("command"):
-                self._at_rest(m, words.take)
+                opcode, of_masters = words.word[30:], words.word[ADDRESS_BITS - 1]
+                why = Mux(opcode == 0, ListError.COMMAND, Mux(words.final, ListError.CUT_OFF, ListError.REFUSED))
+                self._at_rest(m, Mux(self.abort, ListError.FAILED, why), words.take)
                 with m.If(words.there):
                     m.d.sync += Cat(address, left).eq(words.word)
-                    with m.If(words.word[30:] == 0):
-                        self._give_up(m, ListError.COMMAND)
-                    with m.Elif(words.final):
-                        self._give_up(m, ListError.CUT_OFF)
-                    with m.Elif(words.word[30:] == Opcode.WRITE):
+                    with m.If((opcode == 0) | words.final | ((opcode == Opcode.TABLE) & of_masters)):
+                        m.next = "over"
+                    with m.Elif(opcode == Opcode.WRITE):
                         m.next = "data"
-                    with m.Elif(words.word[30:] == Opcode.WAIT):
+                    with m.Elif(opcode == Opcode.WAIT):
                         m.next = "mask"
-                    with m.Elif(words.word[ADDRESS_BITS - 1]):  # the masters' registers
-                        self._give_up(m, ListError.REFUSED)
                     with m.Else():
                         m.next = "table"
             with m.State("over"):
@@ -172,18 +170,17 @@ class ListPlayer(wiring.Component):
     ) -> None:
         """Word after word of a WRITE."""
         with m.State("data"):
-            self._at_rest(m, words.take)
+            self._at_rest(m, ListError.FAILED, words.take)
             with m.If(words.there):
                 m.d.sync += [self.m_wdata.eq(words.word), last.eq(words.final), *(offer.eq(1) for offer in offers)]
                 m.next = "write"
         with m.State("write"):
             m.d.comb += self.m_bready.eq(1)
+            m.d.sync += self._reason.eq(Mux(self.m_bresp[_ERROR], ListError.REFUSED, ListError.CUT_OFF))
             with m.If(self.m_bvalid):
                 m.d.sync += [address.eq(address + 4), left.eq(left - 1)]
-                with m.If(self.m_bresp[_ERROR]):
-                    self._give_up(m, ListError.REFUSED)
-                with m.Elif((left != 0) & last):
-                    self._give_up(m, ListError.CUT_OFF)
+                with m.If(self.m_bresp[_ERROR] | ((left != 0) & last)):
+                    m.next = "over"
                 with m.Elif(left != 0):
                     m.next = "data"
                 with m.Else():
@@ -199,15 +196,15 @@ class ListPlayer(wiring.Component):
             ("failing", failing, "poll"),
         ):
             with m.State(name):
-                self._at_rest(m, words.take)
+                self._at_rest(m, Mux(self.abort, ListError.FAILED, ListError.CUT_OFF), words.take)
                 with m.If(words.there):
                     m.d.sync += [kept.eq(words.word), last.eq(words.final)]
                     m.next = following
                     if following != "poll":
                         with m.If(words.final):
-                            self._give_up(m, ListError.CUT_OFF)
+                            m.next = "over"
         with m.State("poll"):
-            self._at_rest(m)
+            self._at_rest(m, ListError.FAILED)
             with m.If(~stops & ~self.abort):
                 m.d.sync += asks.eq(1)
                 m.next = "read"
@@ -222,20 +219,20 @@ class ListPlayer(wiring.Component):
                 m.next = "judge"
         with m.State("judge"):
             m.d.comb += self.idle.eq(1)
+            m.d.sync += self._reason.eq(Mux(refused, ListError.REFUSED, ListError.FAILED))
             m.next = "poll"
-            with m.If(refused):
-                self._give_up(m, ListError.REFUSED)
-            with m.Elif(fails):
-                self._give_up(m, ListError.FAILED)
+            with m.If(refused | fails):
+                m.next = "over"
             with m.Elif(matches):
                 self._next(m, last)
 
     def _filling(self, m: Module, words: _Words, offer: Signal, address: Signal, left: Signal, last: Signal) -> None:
         """The words of a TABLE, and the wait until the last one is in its table."""
+        why = Mux(self.refused, ListError.REFUSED, Mux(self.abort, ListError.FAILED, ListError.CUT_OFF))
         with m.State("table"):
-            self._at_rest(m)
+            self._at_rest(m, why)
             with m.If(self.refused):
-                self._give_up(m, ListError.REFUSED)
+                m.next = "over"
             with m.Elif((~offer | self.table.ready) & ~self.abort):
                 m.d.comb += words.take.eq(1)
                 with m.If(words.there):
@@ -250,25 +247,24 @@ class ListPlayer(wiring.Component):
                     with m.If(left == 0):
                         m.next = "filled"
                     with m.Elif(words.final):
-                        self._give_up(m, ListError.CUT_OFF)
+                        m.next = "over"
         with m.State("filled"):
-            self._at_rest(m)
+            self._at_rest(m, why)
             with m.If(self.refused):
-                self._give_up(m, ListError.REFUSED)
+                m.next = "over"
             with m.Elif(~offer):
                 self._next(m, last)
 
-    def _at_rest(self, m: Module, take: Signal | None = None) -> None:
-        """A state in which nothing is under way, and, with ``take``, the next word is taken."""
+    def _at_rest(self, m: Module, reason: Value | ListError, take: Signal | None = None) -> None:
+        """A state in which nothing is under way, and, with ``take``, the next word is taken; ``reason`` is why a list
+        would end in it.
+        """
         m.d.comb += self.idle.eq(1)
+        m.d.sync += self._reason.eq(reason)
         if take is not None:
             m.d.comb += take.eq(1)
         with m.If(self.abort):
-            self._give_up(m, ListError.FAILED)
-
-    def _give_up(self, m: Module, error: ListError) -> None:
-        m.d.sync += self._reason.eq(error)
-        m.next = "over"
+            m.next = "over"
 
     def _next(self, m: Module, last: Signal) -> None:
         """The next command, unless that was the last one."""
