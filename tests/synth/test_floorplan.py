@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from systoliq.cli.main import cli
-from systoliq.synth.floorplan import floorplan, floorplan_line, floorplan_script
+from systoliq.synth.floorplan import floorplan, floorplan_line, floorplan_script, memories_near
 from systoliq.synth.targets import open_target
 from systoliq.synth.tools import find_nextpnr, find_yosys
 
@@ -92,6 +92,34 @@ def test_memory_blocks_of_a_stage_lie_together_where_others_took_the_middle() ->
     for stage in (3, 5):
         places = [place(plan[name]) for name in memories if f"s{stage}_" in name]
         assert all(abs(x - left) + abs(y - top) <= 12 for x, y in places for left, top in places)
+
+
+def placed_cell(kind: str, bel: str, *nets: int) -> dict[str, object]:
+    """A cell of a placed netlist, with a pin at each of the `nets`."""
+    return {"type": kind, "attributes": {"NEXTPNR_BEL": bel}, "connections": {f"P{net}": [net] for net in nets}}
+
+
+def test_memory_blocks_lie_together_near_their_cells() -> None:
+    """Registers of two memories far apart, and those of a clock, which say nothing."""
+    middles = {"a": (100, 70), "b": (10, 20)}
+    cells = {f"other_{each}": placed_cell("FF", f"X60/Y{each % 90}/FF{each}", 0) for each in range(400)}
+    memories = [f"top.read_{name}.ram.slice_{36 * each}.cell_" for name in middles for each in range(5)]
+    for net, block in enumerate(memories, 1):
+        x, y = middles[block[len("top.read_")]]
+        cells[block] = placed_cell("DP16KD", "X4/Y46/EBR0", 0, net)
+        cells |= {f"{block}_{each}": placed_cell("FF", f"X{x + each}/Y{y - each}/FF0", net) for each in range(3)}
+    plan = memories_near({"cells": cells}, memories, SITES)
+    assert plan.keys() == {*memories}
+    assert len(set(plan.values())) == len(memories)
+    assert {*plan.values()} <= {*SITES.memories.values()}
+    for block, site in plan.items():
+        x, y = middles[block[len("top.read_")]]
+        assert abs(place(site)[0] - x) + abs(place(site)[1] - y) <= 15
+    line = floorplan_line(floorplan(array(12, 12), [], SITES) | plan)
+    assert (
+        line
+        == "144 multipliers, the columns of the array are strips from left to right; 10 memory blocks near their cells"
+    )
 
 
 @pytest.mark.parametrize(

@@ -9,23 +9,33 @@ In a network, which has several arrays, stages are strips from left to right in 
 blocks of a stage lie next to each other, near the middle of its strip. A stage without multipliers has no strip; its
 blocks lie between the stages before and behind it. Control that reaches all blocks of a stage needs this for short
 wires.
+
+Of another design with an array, an engine, the memory blocks follow a first placement: those of one memory lie next to
+each other, near the cells that they are connected to. In the first placement they are up to 80 tiles away from these,
+since nextpnr moves memory blocks to their sites after the cells.
 """
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, product
+from statistics import median
+from typing import Any
 
 from .target import BlockSites
 
-__all__ = ["floorplan", "floorplan_line", "floorplan_script"]
+__all__ = ["floorplan", "floorplan_line", "floorplan_script", "memories_near"]
 
 _Place = tuple[float, float]  # X and Y
 _Site = tuple[int, int]  # the same of a memory block
 
 _TOWARDS = 0.25  # how much a tile from the middle of a stage counts, where one between its memory blocks counts 1
 
+_MOST_CELLS = 300  # of a net that says something about where its cells belong
+
+_MEMORY = re.compile(r"\.(?:slice_|memory)[^.]*.*")
 _STAGE = re.compile(r"(?:^|\.)(?:fifo_)?s(?P<stage>\d+)_")
 _COLUMN = re.compile(r"(?P<array>.*)\.column_(?P<column>\d+)\.")
 
@@ -89,6 +99,40 @@ def _along(multipliers: list[str], memories: list[str], sites: BlockSites) -> di
     return plan
 
 
+def memories_near(top: Mapping[str, Any], memories: Iterable[str], sites: BlockSites) -> dict[str, str]:
+    """The sites of `memories` near the cells that they are connected to in `top`, which nextpnr has placed."""
+    places = {
+        name: (int(match[1]), int(match[2]))
+        for name, cell in top["cells"].items()
+        if (match := re.match(r"X(\d+)/Y(\d+)/", cell["attributes"].get("NEXTPNR_BEL", "")))
+    }
+    nets: dict[Any, list[str]] = defaultdict(list)
+    for name, cell in top["cells"].items():
+        for bits in cell["connections"].values():
+            for bit in bits:
+                nets[bit].append(name)
+    together: dict[str, list[str]] = {}
+    for name in sorted(memories, key=_natural):
+        together.setdefault(_MEMORY.sub("", name), []).append(name)
+    all_memories = {name for names in together.values() for name in names}
+    free = sites.memories
+    plan: dict[str, str] = {}
+    for names in sorted(together.values(), key=len, reverse=True):
+        near = [
+            places[other]
+            for name in names
+            for bits in top["cells"][name]["connections"].values()
+            for bit in bits
+            if len(nets[bit]) <= _MOST_CELLS
+            for other in nets[bit]
+            if other in places and other not in all_memories
+        ]
+        xs, ys = zip(*near, strict=True)
+        cluster = _cluster(free, len(names), (median(xs), median(ys)))
+        plan |= {name: free.pop(site) for name, site in zip(names, cluster, strict=True)}
+    return plan
+
+
 def _between(middles: Mapping[int, _Place], stage: int) -> _Place:
     """Return the middle of a stage, or a place on the way from the stage before it to the stage behind it."""
     if stage in middles:
@@ -132,9 +176,11 @@ def _stage(name: str) -> int:
 def floorplan_line(plan: Mapping[str, str]) -> str:
     """Return what `plan` places, and how."""
     memories = sum("EBR" in site for site in plan.values())
-    if not memories:
-        return f"{len(plan)} multipliers, the columns of the array are strips from left to right"
-    return f"{len(plan) - memories} multipliers and {memories} memory blocks, the stages are strips from left to right"
+    multipliers = f"{len(plan) - memories} multipliers"
+    if not any(map(_STAGE.search, plan)):
+        near = f"; {memories} memory blocks near their cells" if memories else ""
+        return f"{multipliers}, the columns of the array are strips from left to right{near}"
+    return f"{multipliers} and {memories} memory blocks, the stages are strips from left to right"
 
 
 def floorplan_script(plan: dict[str, str]) -> str:

@@ -21,11 +21,12 @@ from ..errors import SynthesisError
 from .energy import check_energy, energies_of, estimate
 from .families import FAMILIES
 from .families.large_memories import in_large_blocks
-from .floorplan import floorplan
+from .floorplan import floorplan, memories_near
 from .nextpnr import (
     DoesNotFitError,
     NotRoutedError,
     critical_path,
+    first_placement,
     max_mhz,
     run_nextpnr,
     site_figures,
@@ -35,9 +36,9 @@ from .opensta import TIMED, find_sta, slowest_path
 from .parts import figures_of_parts
 from .report import CriticalPath, SynthReport
 from .standard_cells import CELLS, Library, library_of, read_library
-from .target import Target
+from .target import BlockSites, Target
 from .targets import open_target
-from .tools import find_nextpnr, find_yosys
+from .tools import Command, find_nextpnr, find_yosys
 from .yosys import (
     before_synthesis,
     cell_figures,
@@ -292,6 +293,24 @@ def _timed(folder: Path, name: str, mhz: float, say: Callable[[str], None]) -> _
     return _Placement(mhz=mhz, tools=(sta.version,), path=CriticalPath(**found | {"blocks": ()}))
 
 
+def _memory_sites(
+    netlist: bytes, memories: Sequence[str], sites: BlockSites, nextpnr: Command, target: Target, mhz: float
+) -> dict[str, str]:
+    """Those of `sites` near the cells that memory blocks are connected to, by a first placement of the `netlist`."""
+
+    def place(building: Path) -> None:
+        (building / "netlist.json").write_bytes(netlist)
+        near = memories_near(first_placement(nextpnr, target, mhz, building), memories, sites)
+        for file in building.iterdir():
+            file.unlink()
+        (building / "memories.json").write_text(json.dumps(near))
+
+    key = content_key(_FORMAT, "memories", netlist, " ".join(target.placed), f"{mhz}", nextpnr.version)
+    placed, _ = obtain("place", key, place)
+    found: dict[str, str] = json.loads((placed / "memories.json").read_text())
+    return found
+
+
 def _place(
     folder: Path, pins: float, target: Target, seeds: Sequence[int], mhz: float, say: Callable[[str], None]
 ) -> _Placement:
@@ -302,14 +321,22 @@ def _place(
     multipliers, memories = (
         [name for name, cell in cells.items() if cell["type"] == kind] for kind in ("MULT18X18D", "DP16KD")
     )
+
+    def netlist_with(plan: Mapping[str, str]) -> bytes:
+        return netlist_to_place(
+            folder,
+            without_ports=open_ports > 0 or target.without_ports or bool(target.clock_pin),
+            sites=plan,
+            clock_pad=bool(target.clock_pin),
+            clock=not target.without_ports,
+        )
+
     plan = floorplan(multipliers, memories, target.block_sites)
-    netlist = netlist_to_place(
-        folder,
-        without_ports=open_ports > 0 or target.without_ports or bool(target.clock_pin),
-        sites=plan,
-        clock_pad=bool(target.clock_pin),
-        clock=not target.without_ports,
-    )
+    netlist = netlist_with(plan)
+    if plan and memories and target.block_sites and plan.keys().isdisjoint(memories):
+        say("first placement, for the sites of the memory blocks")
+        plan |= _memory_sites(netlist, memories, target.block_sites, nextpnr, target, mhz)
+        netlist = netlist_with(plan)
     reports: dict[int, dict[str, Any]] = {}
     not_routed: dict[int, str] = {}
     for seed in seeds:

@@ -20,6 +20,7 @@ __all__ = [
     "DoesNotFitError",
     "NotRoutedError",
     "critical_path",
+    "first_placement",
     "is_lack_of_room",
     "max_mhz",
     "run_nextpnr",
@@ -40,16 +41,31 @@ class NotRoutedError(FailedError):
     """nextpnr was ended before it had placed and routed a design; the message says how far it was."""
 
 
+def first_placement(nextpnr: Command, target: Target, mhz: float, folder: Path) -> dict[str, Any]:
+    """The top of the netlist in `folder`, placed and not routed."""
+    _run(nextpnr, target, mhz, 1, folder, "--no-route", "--write", "placed.json")
+    placed = json.loads((folder / "placed.json").read_text())
+    top: dict[str, Any] = max(placed["modules"].values(), key=lambda module: len(module["cells"]))
+    return top
+
+
 def run_nextpnr(nextpnr: Command, target: Target, mhz: float, seed: int, folder: Path) -> dict[str, Any]:
     """The report of one run; nextpnr's log stays in `folder`. Raises NotRoutedError after the target's `minutes`."""
     output = (_placement(target.family).output, f"out_{seed}.txt")
+    options = ("--report", f"report_{seed}.json", "--detailed-timing-report")
+    written = () if target.without_ports or "--out-of-context" in target.place else output
+    _run(nextpnr, target, mhz, seed, folder, *options, *written)
+    report: dict[str, Any] = json.loads((folder / f"report_{seed}.json").read_text())
+    return report
+
+
+def _run(nextpnr: Command, target: Target, mhz: float, seed: int, folder: Path, *options: str) -> None:
     if target.clock_pin:
         (folder / CLOCK_PIN_FILE).write_text(f'IO_LOC "clk" {target.clock_pin};\n')
     arguments = (
         *_arguments(target, folder),
         *("--json", "netlist.json", "--freq", f"{mhz:g}", "--seed", str(seed), "--timing-allow-fail", "-q"),
-        *("--log", f"nextpnr_{seed}.log", "--report", f"report_{seed}.json", "--detailed-timing-report"),
-        *(() if target.without_ports or "--out-of-context" in target.place else output),
+        *("--log", f"nextpnr_{seed}.log", *options),
     )
     try:
         done = nextpnr.run(*arguments, cwd=folder, timeout=60 * target.minutes)
@@ -60,8 +76,6 @@ def run_nextpnr(nextpnr: Command, target: Target, mhz: float, seed: int, folder:
         errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
         message = errors[0].removeprefix("ERROR: ") if errors else done.stderr.strip()[-500:]
         raise (DoesNotFitError if is_lack_of_room(message) else SynthesisError)(f"{target.title}: {message}")
-    report: dict[str, Any] = json.loads((folder / f"report_{seed}.json").read_text())
-    return report
 
 
 _ROUTING = re.compile(r"Routing (\d+) arcs")
