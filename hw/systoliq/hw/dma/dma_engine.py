@@ -219,14 +219,15 @@ class DmaEngine(wiring.Component):
         m.d.sync += drops.eq(halt)
         m.submodules.y_gearbox = place(gearbox, platform, clear=clear | drops)  # always ready while it is cleared
         wiring.connect(m, gearbox.o, writer.words)
+        gives = Signal()  # to the units, and a cycle longer: a register near the gearbox
         for unit in units.values():
             m.d.comb += unit.y.ready.eq(writer.words.ready & unit.busy)
             with m.If(unit.busy):
-                m.d.comb += [
-                    gearbox.o.ready.eq(0),
-                    writer.words.valid.eq(unit.y.valid),
-                    writer.words.payload.eq(unit.y.payload),
-                ]
+                m.d.comb += [writer.words.valid.eq(unit.y.valid), writer.words.payload.eq(unit.y.payload)]
+        if units:
+            m.d.sync += gives.eq(Cat(unit.start | unit.busy for unit in units.values()).any())
+            with m.If(gives):
+                m.d.comb += gearbox.o.ready.eq(0)
         m.d.comb += [
             gearbox.i.valid.eq(engine.m_axis_y_tvalid),
             gearbox.i.payload.data.eq(engine.m_axis_y_tdata),

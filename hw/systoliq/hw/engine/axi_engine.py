@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from amaranth.hdl import Cat, Const, Module, Mux, ResetSignal, Shape, Signal, Value
+from amaranth.hdl import Array, Cat, Const, Module, Mux, ResetSignal, Shape, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -249,18 +249,18 @@ class AxiEngine(wiring.Component):
                         m.d.sync += kept.eq(bus.write_data[field.lsb : field.lsb + field.bits])
 
     def _reads(self, m: Module, bus: AxiLite, readable: dict[tuple[str, str], Value]) -> None:
-        """Reads of all registers: of each half of them one in the cycle after the address, then one of the two."""
+        """Reads of all registers: of each quarter of them one in the cycle after the address, then one of the four."""
         known = Signal()
-        words = [Signal(32, name=f"word_{half}", reset_less=True) for half in range(2)]
+        words = [Signal(32, name=f"word_{quarter}", reset_less=True) for quarter in range(4)]
         m.d.sync += known.eq(_in_registers(bus.read_address))
-        *low, high = bus.read_address[2:_REGISTER_BITS]
+        *low, middle, high = bus.read_address[2:_REGISTER_BITS]
         values = [_word(register, readable) for register in self.map.registers]
         for bit in low:
             values = [Mux(bit, odd, even) for even, odd in zip(values[::2], values[1::2], strict=True)]
         m.d.sync += [word.eq(value) for word, value in zip(words, values, strict=True)]
         m.d.comb += [
             bus.read_known.eq(known),
-            bus.read_data.eq(Mux(high, words[1], words[0]) & known.replicate(32)),
+            bus.read_data.eq(Array(words)[Cat(middle, high)] & known.replicate(32)),
         ]
 
     @property
