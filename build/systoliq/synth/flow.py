@@ -296,7 +296,7 @@ def _timed(folder: Path, name: str, mhz: float, say: Callable[[str], None]) -> _
 def _memory_sites(
     netlist: bytes, memories: Sequence[str], sites: BlockSites, nextpnr: Command, target: Target, mhz: float
 ) -> dict[str, str]:
-    """Those of `sites` near the cells that memory blocks are connected to, by a first placement of the `netlist`."""
+    """The `sites` near the cells that memory blocks are connected to, by a first placement of the `netlist`."""
 
     def place(building: Path) -> None:
         (building / "netlist.json").write_bytes(netlist)
