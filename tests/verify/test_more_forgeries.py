@@ -26,7 +26,7 @@ STAGE_1 = r"_s1_convolution1_"
 REFUSED = {
     "a FIFO of 4 places instead of 128": (
         [(r"_fifo_128x9\(.*?reg \[8:0\] room_earlier = 9'h(07e);", "002"),
-         (r"_fifo_128x9\(.*?assign _31 = rst \? 9'h(07e) :", "002")], " beats, and no more in "),
+         (r"_fifo_128x9\(.*?assign \w+ = rst \? 9'h(07e) :", "002")], " beats, and no more in "),
     "a place of a FIFO that a reset leaves full": (
         [(r"_fifo_64x9\(.*?assign _36 = (rst \? 1'h0 :) ", "1'h0 ? 1'h0 :")], "after a reset from an arbitrary state"),
     "a Trojan on two bytes in a row": (

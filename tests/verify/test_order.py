@@ -73,7 +73,8 @@ REFUSED = {
     "address of weights": (
         r"_s1_convolution1_sequencer\(.*?assign \w+ = address == 3'h(7);", "6", "stage convolution1 "),
     "order of a gearbox": (
-        r"_gearbox_1_to_4_of_8\(.*?assign \w+ = \w+ \? (\{ .*?\}) :", "i__payload", "stage convolution1 "),
+        r"_gearbox_1_to_4_of_8\(.*?assign o__payload = (\{ last, held \});", "{ last, held[7:0], held[31:8] }",
+        "stage convolution1 "),
     "wiring of a lane": (r"_s0_convolution0_window\(.*?\.write_data\(i__payload\[(15:0)\]\)", "16:1", ""),
     "a FIFO that loses room": (r"_fifo_128x9\(.*?assign room_next = fetched (\|) _\d+;", "&", "and no more in"),
     "a FIFO that counts twice": (r"_fifo_64x9\(.*?assign _\d+ = newest \+ 1'h(1);", "0", ADDED),

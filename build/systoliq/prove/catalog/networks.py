@@ -225,7 +225,9 @@ _SPLIT = SeededBug(
     new="self.i.ready.eq(~there | self.o.ready)",
 )
 _COLLECT = SeededBug(
-    module="network.gearbox", old="Cat(held[len(given) :], given)", new="Cat(given, held[: -len(given)])"
+    module="network.gearbox",
+    old="held[index * len(given) :][: len(given)].eq(given)",
+    new="held[: len(given)].eq(given)",
 )
 _ROOM = SeededBug(module="network.window_buffer", old="(came | ~open_) & (room != 0)", new="(came | ~open_)")
 _EARLY = SeededBug(module="network.window_buffer", old="~surplus[-1]", new="(surplus >= -1)")
