@@ -235,7 +235,7 @@ TAGS = {  # of a package of cells: what is replaced, by what, and why it is refu
     "a skid buffer that offers what is gone": (
         r"net_skid_buffer_9\(.*?assign \w+ = \w+ \? o__payload : (\w+);", "kept", " has "),
     "a last in the padding": (
-        r"_s0_convolution0_window\(.*?assign o__payload\[\d+\] = flags_2\[(0)\];", "1",
+        r"_s0_convolution0_window\(.*?\.i__payload\(\{ flags_2\[(0)\], ", "1",
         "its window buffer has another last"),
     "a kernel without an end": (
         r"_s1_convolution1_window\(.*?assign \w+ = \w+ \? (_\w+) : round_2_last;", "round_2_last", "its window buffer"),
