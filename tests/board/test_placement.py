@@ -7,7 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from systoliq.board.placement import PlacedCell, floorplan_svg, placed_cells
+from systoliq.board.placement import floorplan_svg
+from systoliq.synth.placed_cells import PlacedCell, placed_cells
 
 SVG = "{http://www.w3.org/2000/svg}"
 STAGES = ["s0_conv", "s1_<fc>", "s10_last"]

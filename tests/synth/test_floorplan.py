@@ -100,7 +100,7 @@ def placed_cell(kind: str, bel: str, *nets: int) -> dict[str, object]:
 
 
 def test_memory_blocks_lie_together_near_their_cells() -> None:
-    """Registers of two memories far apart, and those of a clock, which say nothing."""
+    """Each of two memories has registers of its own, far from the other's. Those that share its clock do not count."""
     middles = {"a": (100, 70), "b": (10, 20)}
     cells = {f"other_{each}": placed_cell("FF", f"X60/Y{each % 90}/FF{each}", 0) for each in range(400)}
     memories = [f"top.read_{name}.ram.slice_{36 * each}.cell_" for name in middles for each in range(5)]
@@ -108,7 +108,7 @@ def test_memory_blocks_lie_together_near_their_cells() -> None:
         x, y = middles[block[len("top.read_")]]
         cells[block] = placed_cell("DP16KD", "X4/Y46/EBR0", 0, net)
         cells |= {f"{block}_{each}": placed_cell("FF", f"X{x + each}/Y{y - each}/FF0", net) for each in range(3)}
-    plan = memories_near({"cells": cells}, memories, SITES)
+    plan = memories_near({"modules": {"top": {"cells": cells}}}, memories, SITES)
     assert plan.keys() == {*memories}
     assert len(set(plan.values())) == len(memories)
     assert {*plan.values()} <= {*SITES.memories.values()}

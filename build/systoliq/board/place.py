@@ -10,9 +10,9 @@ from typing import Any
 from ..errors import SynthesisError
 from ..synth.families import FAMILIES, Packing
 from ..synth.nextpnr import DoesNotFitError, is_lack_of_room
+from ..synth.placed_cells import PlacedCell, placed_cells
 from ..synth.tools import Command, find_nextpnr, find_script
 from .description import Board
-from .placement import PlacedCell, placed_cells
 
 __all__ = [
     "NETLIST",

@@ -1,43 +1,23 @@
-"""Placement of a design: the tile of each cell, as nextpnr placed it, and its picture."""
+"""The picture of a placed design: its parts on the tiles of the part."""
 
 from __future__ import annotations
 
 import colorsys
 import html
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from ..synth.families import FAMILIES
+from ..synth.floorplan import natural
+from ..synth.placed_cells import PlacedCell
 
-__all__ = ["PlacedCell", "floorplan_svg", "placed_cells"]
+__all__ = ["floorplan_svg"]
 
-_BEL = re.compile(r"X(\d+)/?Y(\d+)/")
 _SPACE, _GAP = 0.08, 2.0  # between tiles, and beside the legend, in tiles
 _TURN = 0.618  # of the circle of hues, from one part of the design to the next
 _GREY = "#9aa5b1"
 _REST = "serial link, clock, constants"
 _LEVELS = 4  # of opacity, by the cells of a tile
-
-
-@dataclass(frozen=True)
-class PlacedCell:
-    """A cell of nextpnr's `kind` in the tile at `x` and `y`."""
-
-    name: str
-    kind: str
-    x: int
-    y: int
-
-
-def placed_cells(netlist: Mapping[str, Any]) -> Iterator[PlacedCell]:
-    """Yield the cells of a netlist that nextpnr placed and wrote, in Yosys' JSON; pads and constants have no tile."""
-    for module in netlist["modules"].values():
-        for name, cell in module.get("cells", {}).items():
-            if found := _BEL.match(cell.get("attributes", {}).get("NEXTPNR_BEL", "")):
-                yield PlacedCell(name, cell["type"], int(found[1]), int(found[2]))
 
 
 def floorplan_svg(cells: Sequence[PlacedCell], part_of: Callable[[str], str], family: str) -> str:
@@ -75,11 +55,7 @@ def _special(family: str) -> set[str]:
 
 def _in_order(cells: Sequence[PlacedCell], part_of: Callable[[str], str]) -> list[str]:
     """Return the parts in the order of their cells' names, which number the stages."""
-    return list(dict.fromkeys(part_of(cell.name) for cell in sorted(cells, key=lambda cell: _natural(cell.name))))
-
-
-def _natural(name: str) -> list[tuple[int, str]]:
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
+    return list(dict.fromkeys(part_of(cell.name) for cell in sorted(cells, key=lambda cell: natural(cell.name))))
 
 
 def _colours(parts: Sequence[str]) -> dict[str, str]:

@@ -10,23 +10,24 @@ blocks of a stage lie next to each other, near the middle of its strip. A stage 
 blocks lie between the stages before and behind it. Control that reaches all blocks of a stage needs this for short
 wires.
 
-Of another design with an array, an engine, the memory blocks follow a first placement: those of one memory lie next to
-each other, near the cells that they are connected to. In the first placement they are up to 80 tiles away from these,
-since nextpnr moves memory blocks to their sites after the cells.
+An engine has one array and many memory blocks. Their sites are chosen after a first placement: the blocks of one memory
+lie next to each other, near the cells that they are connected to. In the first placement they are up to 80 tiles away
+from these cells, since nextpnr moves memory blocks to their sites after the cells.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby, product
 from statistics import median
 from typing import Any
 
+from .placed_cells import placed_cells
 from .target import BlockSites
 
-__all__ = ["floorplan", "floorplan_line", "floorplan_script", "memories_near"]
+__all__ = ["floorplan", "floorplan_line", "floorplan_script", "memories_near", "natural"]
 
 _Place = tuple[float, float]  # X and Y
 _Site = tuple[int, int]  # the same of a memory block
@@ -99,22 +100,19 @@ def _along(multipliers: list[str], memories: list[str], sites: BlockSites) -> di
     return plan
 
 
-def memories_near(top: Mapping[str, Any], memories: Iterable[str], sites: BlockSites) -> dict[str, str]:
-    """The sites of `memories` near the cells that they are connected to in `top`, which nextpnr has placed."""
-    places = {
-        name: (int(match[1]), int(match[2]))
-        for name, cell in top["cells"].items()
-        if (match := re.match(r"X(\d+)/Y(\d+)/", cell["attributes"].get("NEXTPNR_BEL", "")))
-    }
+def memories_near(placed: Mapping[str, Any], memories: Collection[str], sites: BlockSites) -> dict[str, str]:
+    """The sites of `memories` near the cells that they are connected to in `placed`, a netlist that nextpnr wrote."""
+    (top,) = placed["modules"].values()
+    moved = set(memories)
+    places = {cell.name: (cell.x, cell.y) for cell in placed_cells(placed) if cell.name not in moved}
     nets: dict[Any, list[str]] = defaultdict(list)
     for name, cell in top["cells"].items():
         for bits in cell["connections"].values():
             for bit in bits:
                 nets[bit].append(name)
     together: dict[str, list[str]] = {}
-    for name in sorted(memories, key=_natural):
+    for name in sorted(memories, key=natural):
         together.setdefault(_MEMORY.sub("", name), []).append(name)
-    all_memories = {name for names in together.values() for name in names}
     free = sites.memories
     plan: dict[str, str] = {}
     for names in sorted(together.values(), key=len, reverse=True):
@@ -125,7 +123,7 @@ def memories_near(top: Mapping[str, Any], memories: Iterable[str], sites: BlockS
             for bit in bits
             if len(nets[bit]) <= _MOST_CELLS
             for other in nets[bit]
-            if other in places and other not in all_memories
+            if other in places
         ]
         xs, ys = zip(*near, strict=True)
         cluster = _cluster(free, len(names), (median(xs), median(ys)))
@@ -191,9 +189,9 @@ def floorplan_script(plan: dict[str, str]) -> str:
 
 def _order(name: str) -> tuple[int, list[tuple[int, str]]]:
     """The key that puts blocks in the order of their stages, and a stage's blocks in the order of their names."""
-    return _stage(name), _natural(name)
+    return _stage(name), natural(name)
 
 
-def _natural(name: str) -> list[tuple[int, str]]:
+def natural(name: str) -> list[tuple[int, str]]:
     """The key that puts column_10 after column_9."""
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]

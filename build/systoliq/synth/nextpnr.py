@@ -42,11 +42,10 @@ class NotRoutedError(FailedError):
 
 
 def first_placement(nextpnr: Command, target: Target, mhz: float, folder: Path) -> dict[str, Any]:
-    """The top of the netlist in `folder`, placed and not routed."""
+    """The netlist in `folder`, placed and not routed."""
     _run(nextpnr, target, mhz, 1, folder, "--no-route", "--write", "placed.json")
-    placed = json.loads((folder / "placed.json").read_text())
-    top: dict[str, Any] = max(placed["modules"].values(), key=lambda module: len(module["cells"]))
-    return top
+    placed: dict[str, Any] = json.loads((folder / "placed.json").read_text())
+    return placed
 
 
 def run_nextpnr(nextpnr: Command, target: Target, mhz: float, seed: int, folder: Path) -> dict[str, Any]:

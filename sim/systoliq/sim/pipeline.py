@@ -81,8 +81,8 @@ def run_pipeline(
     records.tofile(vectors)
     started = time.monotonic()
     report = Reporter()
-    memories = [work / name for name in files_of(verilog)]  # the simulation reads them where it runs
-    for file, content in zip(memories, files_of(verilog).values(), strict=True):
+    memories = {work / name: content for name, content in files_of(verilog).items()}  # read where the simulation runs
+    for file, content in memories.items():
         file.write_bytes(content)
     call([folder / verilator.EXECUTABLE, vectors], report=report, folder=work)
     seconds = time.monotonic() - started

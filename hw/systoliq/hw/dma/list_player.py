@@ -130,7 +130,7 @@ class ListPlayer(wiring.Component):
         address = Signal(ADDRESS_BITS, reset_less=True)
         left = Signal(COUNT_BITS, reset_less=True)
         last = Signal(reset_less=True)  # the word taken was the list's last
-        self._reason = Signal(ListError)  # why the list ends, if it ends: depends on little, and less than that it ends
+        self._reason = Signal(ListError)  # why the list ends, if it ends in this state
         aw, w, asks = (
             _offer(m, channel, getattr(self, f"m_{channel}valid"), getattr(self, f"m_{channel}ready"))
             for channel in ("aw", "w", "ar")

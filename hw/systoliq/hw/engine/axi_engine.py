@@ -330,9 +330,7 @@ class AxiEngine(wiring.Component):
     def _streams(self, m: Module, platform: object, status: Status) -> None:
         core, packer = self.core, self.packer
         for name in ("a", "b"):
-            inner = getattr(core, name)
-            accept(m, self, f"s_axis_{name}", inner)
-            m.d.comb += getattr(self, f"s_axis_{name}_tready").eq(inner.ready)
+            accept(m, self, f"s_axis_{name}", getattr(core, name))
         m.submodules.packer = place(packer, platform)
         results, beat = core.y.payload, packer.o.payload
         wide = Signal()  # of the job whose results are in the packer: another one may run
