@@ -49,7 +49,9 @@ PHY = PhySettings(  # as HalfRateGENSDRPHY has them: two transfers of 16 bits a 
 
 def board() -> SoCCore:
     """LiteX's system for the ULX3S-85F."""
-    return BaseSoC("LFE5U-85F", sys_clk_freq=CLOCK_HZ, sdram_rate="1:2", with_led_chaser=False, **OPTIONS)
+    soc = BaseSoC("LFE5U-85F", sys_clk_freq=CLOCK_HZ, sdram_rate="1:2", with_led_chaser=False, **OPTIONS)
+    soc.platform.toolchain._pnr_opts = "--placer static"  # the default one leaves too much to the router
+    return soc
 
 
 def model(contents: bytes) -> SoCCore:
