@@ -129,6 +129,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=49)
     parser.add_argument("--count", type=int, default=100, help="mutants of each network")
+    parser.add_argument("--network", choices=[*NETWORKS], help="this one alone")
     parser.add_argument("--minutes", type=float, default=1e6)
     parser.add_argument("--seconds", type=int, default=20, help="limit of a proof")
     parser.add_argument("--prove", action="store_true")
@@ -138,7 +139,7 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     log = args.out / "mutants.tsv"
     rows = list(csv.DictReader(log.open(), FIELDS, delimiter="\t")) if log.exists() else []
-    for name in NETWORKS:
+    for name in [args.network] if args.network else NETWORKS:
         known = {int(row["number"]): row for row in rows if row["network"] == name}
         campaign = Campaign(package(name, args.out), seconds=args.seconds)
         found = decided(campaign, known, args.seed) if args.prove else more(campaign, known, args.seed, args.count)
