@@ -122,6 +122,12 @@ def test_memory_blocks_lie_together_near_their_cells() -> None:
     )
 
 
+def test_a_memory_without_a_cell_near_it_gets_a_site() -> None:
+    cells = {"ram": placed_cell("DP16KD", "X4/Y46/EBR0", 0)}
+    plan = memories_near({"modules": {"top": {"cells": cells}}}, ["ram"], SITES)
+    assert {*plan.values()} <= {*SITES.memories.values()}
+
+
 @pytest.mark.parametrize(
     ("multipliers", "target"),
     [

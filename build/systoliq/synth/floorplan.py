@@ -125,7 +125,7 @@ def memories_near(placed: Mapping[str, Any], memories: Collection[str], sites: B
             for other in nets[bit]
             if other in places
         ]
-        xs, ys = zip(*near, strict=True)
+        xs, ys = zip(*near or free, strict=True)
         cluster = _cluster(free, len(names), (median(xs), median(ys)))
         plan |= {name: free.pop(site) for name, site in zip(names, cluster, strict=True)}
     return plan
