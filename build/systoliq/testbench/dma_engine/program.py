@@ -210,7 +210,7 @@ _FAILURES = tuple(f"{name}_failed" for name in (*OPERANDS, "list"))
 def _wrong_lists(registers: Map) -> dict[ListError, CommandList]:
     """A list for each way of being wrong."""
     lists: dict[ListError, CommandList] = {error: CommandList() for error in ListError if error is not ListError.NONE}
-    lists[ListError.COMMAND].words = [3 << 30, 0]
+    lists[ListError.COMMAND].words = [0, 0]
     cut = lists[ListError.CUT_OFF]
     cut.write(registers.register("M").offset, [1, 1, 1])
     del cut.words[-1]
