@@ -19,6 +19,8 @@ CONFIGS = {
     "128 bits, odd sizes": EngineOptions(rows=3, cols=5, lanes=1, bus=128, **SMALL),
     "128 bits, one row": EngineOptions(rows=1, cols=4, lanes=2, bus=128, **SMALL),
     "128 bits, four deep": EngineOptions(rows=4, cols=4, depth=4, bus=128, **SMALL),
+    "vector unit": EngineOptions(rows=2, cols=2, lanes=2, bus=32, vector=True, **SMALL),
+    "vector unit with rows": EngineOptions(rows=2, cols=4, depth=2, bus=64, vector=True, row_length=64, **SMALL),
     "float8, ecp5 cells": EngineOptions(
         rows=2, cols=2, lanes=2, bus=32, cells="ecp5", a_words=64, b_words=64, max_columns=16, a_format="e4m3fn",
         b_format="e5m2", y_format="e4m3fn",

@@ -12,6 +12,7 @@ from systoliq.hw.dma.commands import CommandList, Placement, command_list, dma_r
 from systoliq.hw.dma.list_player import ListError
 from systoliq.hw.dma.map_walk import COUNTS
 from systoliq.hw.dma.registers import BASE, DMA_REGISTERS, LIST_ENDS, OPERANDS
+from systoliq.hw.dma.vector_commands import vector_commands
 from systoliq.hw.engine.host import Map
 from systoliq.sim.engine.dma_engine import MemoryImage, SimulatedDmaEngine
 
@@ -19,6 +20,7 @@ from ...design.dma_engine.design import DmaEngineDesign
 from ..beats import SEED
 from ..driver import put_step as _p
 from ..engine.stimulus import LONG, NEAR_TIES, SHORT, EngineJob
+from .vector_list import PlacedOperation, placed_operations
 
 __all__ = ["DmaProgram", "ListOfJobs"]
 
@@ -41,6 +43,16 @@ class ListOfJobs:
     words: tuple[int, int]
 
 
+@dataclass(frozen=True, kw_only=True)
+class ListOfOperations:
+    """Operations of the vector unit, with the address, bytes and words of memory of their list."""
+
+    operations: tuple[PlacedOperation, ...]
+    address: int
+    length: int
+    words: tuple[int, int]
+
+
 class DmaProgram:
     """The program, and memory as words: as it is in the beginning (`first`), and with the results of all (`wanted`)."""
 
@@ -57,6 +69,7 @@ class DmaProgram:
         self.near_ties = self._listed(placer, image, near_ties[1:], ragged=False) if near_ties[1:] else None
         short = [next(job for job in jobs if job.title == SHORT), jobs[-1]]
         self.short = self._listed(placer, image, short, ragged=False)
+        self.vector = self._operations(image) if design.config.vector else None
         self._wrong = {error: self._put(image, made) for error, made in _wrong_lists(self._map).items()}
         image.reserve(0, 16 * self._bus)
         self.first, self.wanted = self._words(bytes(image.data)), self._words(self._with_results(image))
@@ -64,6 +77,8 @@ class DmaProgram:
     def steps(self) -> Iterator[str]:
         """All of it, once for each phase; the later ones have less of it."""
         yield from self._right(self.whole)
+        if self.vector is not None:
+            yield from self._done(self.vector)
         for name in (*OPERANDS, "list"):
             yield from self._broken(name)
         yield _p("AGAIN", 2)
@@ -91,17 +106,32 @@ class DmaProgram:
         words = (start, image.reserve(0, self._bus) // self._bus)
         return ListOfJobs(jobs=tuple(jobs), places=tuple(places), address=address, length=length, words=words)
 
+    def _operations(self, image: MemoryImage) -> ListOfOperations:
+        start = image.reserve(0, self._bus) // self._bus
+        operations = placed_operations(image, self._bus, self._config.row_length)
+        commands = vector_commands([(each.operation, each.place) for each in operations])
+        address, length = self._put(image, commands)
+        words = (start, image.reserve(0, self._bus) // self._bus)
+        return ListOfOperations(operations=tuple(operations), address=address, length=length, words=words)
+
     def _put(self, image: MemoryImage, commands: CommandList) -> tuple[int, int]:
         """(address, bytes) of a list, in its own words of memory: errors next to it do not affect it."""
         return image.put(commands.data, self._bus, self._bus - 4), len(commands.data)
 
     def _with_results(self, image: MemoryImage) -> bytes:
         data = bytearray(image.data)
-        for listed in filter(None, (self.whole, self.near_ties, self.short)):
-            for job, place in zip(listed.jobs, listed.places, strict=True):
-                for row, values in enumerate(job.y):
-                    at = place.y + row * place.y_stride
-                    data[at : at + values.nbytes] = values.tobytes()
+        lists = [*filter(None, (self.whole, self.near_ties, self.short))]
+        results = [
+            (place.y, place.y_stride, job.y)
+            for each in lists
+            for job, place in zip(each.jobs, each.places, strict=True)
+        ]
+        operations = self.vector.operations if self.vector else ()
+        results += [(each.place.y, each.place.y_stride, each.y) for each in operations]
+        for address, stride, y in results:
+            for row, values in enumerate(y):
+                at = address + row * stride
+                data[at : at + values.nbytes] = values.tobytes()
         return bytes(data)
 
     def _words(self, data: bytes) -> list[int]:
@@ -124,14 +154,18 @@ class DmaProgram:
         yield _write("LIST_CONTROL", 1)
 
     def _right(self, listed: ListOfJobs) -> Iterator[str]:
-        """A list is carried out, and its results are there."""
-        yield from self._play(listed.address, listed.length)
-        yield _p("INTERRUPT")
-        yield self._dma("DMA_STATUS", {"done": 1, "words": listed.length // 4 & 0xFFFF})
+        """A list of jobs is carried out, and its results are there."""
         status = self._map.register("STATUS")
         jobs = status.field("jobs")
         mask = sum(status.field(name).mask for name in ("jobs", "error", "busy", "queued"))
-        yield _p("READ", status.offset, len(listed.jobs) << jobs.lsb & jobs.mask, mask)
+        yield from self._done(listed, _p("READ", status.offset, len(listed.jobs) << jobs.lsb & jobs.mask, mask))
+
+    def _done(self, listed: ListOfJobs | ListOfOperations, *steps: str) -> Iterator[str]:
+        """A list is carried out, then come `steps`, and its results are there."""
+        yield from self._play(listed.address, listed.length)
+        yield _p("INTERRUPT")
+        yield self._dma("DMA_STATUS", {"done": 1, "words": listed.length // 4 & 0xFFFF})
+        yield from steps
         yield _write("LIST_CONTROL", 2)
         yield self._dma("DMA_STATUS", {}, "done", "playing", "list_error")
         yield _p("CHECK", *listed.words, 1)
