@@ -94,6 +94,31 @@ def test_it_finds_a_fault_at_the_edge(fault, tmp_path):
     assert "PASS" not in output
 
 
+VECTOR = {
+    "a sum": ("vector_lane", "$signed(a_entry_1) + $signed(b_entry_1)", "$signed(a_entry_1) - $signed(b_entry_1)"),
+    "the larger": ("vector_lane", "greater_1 ? b_kept_1 : a_kept_1", "greater_1 ? a_kept_1 : b_kept_1"),
+    "a product": ("vector_product", "$signed(kept_9) - $signed(threshold_1)", "$signed(kept_9) + $signed(threshold_1)"),
+    "a softmax": ("softmax_rows_64", "added[25] ? added[25:2] : added[24:1]", "added[24:1]"),
+    "a normalization": ("normalized_rows_64", "factor_of_sum[13] ? total : 14'h0000", "total"),
+}
+"""A module of the vector unit, a part of its text, and what stands there instead."""
+
+
+@pytest.mark.slow
+@pytest.mark.simulator
+@pytest.mark.parametrize("fault", VECTOR)
+def test_it_finds_a_fault_of_the_vector_unit(fault, tmp_path):
+    of, right, wrong = VECTOR[fault]
+    package = files("vector unit with rows")
+    verilog = package["engine.v"].decode()
+    found = re.search(rf"^module engine_{of}\(.*?^endmodule$", verilog, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    assert found[0].count(right) == 1
+    changed = verilog.replace(found[0], found[0].replace(right, wrong))
+    output = icarus(first_phase(put(tmp_path / "out", package, changed)))
+    assert re.match(r"FAIL: step \d+: bytes from ", output), output
+
+
 @pytest.mark.slow
 @pytest.mark.simulator
 def test_it_finds_a_burst_that_a_reset_takes_back(tmp_path):
