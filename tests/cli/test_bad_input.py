@@ -219,6 +219,12 @@ def test_a_directory_with_another_package(call, tmp_path):
     assert not (out / "array.v").exists()
 
 
+@pytest.mark.parametrize("mhz", ["nan", "inf", "0"])
+def test_a_frequency_that_is_none(mhz, call):
+    text = f"must be a positive number, not '{mhz}'"
+    assert_refused(call("synth", "array", "--target", "ecp5-25k", "--mhz", mhz), text)
+
+
 def test_input_outside_its_width(call, save):
     path = save("in.npz", a=np.full((1, 3), 9, INT8), b=np.zeros((3, 2), INT8))
     assert_refused(call("simulate", "array", "--input", path, "--a-bits", 4), "a[0, 0] must be in int4, -8 to 7, not 9")

@@ -298,6 +298,7 @@ def test_maps_beyond_all_addresses_are_refused(base, tmp_path):
         ),
         (("--shape", "x=1,6", "--base", "7"), "base must be a multiple of 64, not 7"),
         (("--shape", "x=1,6", "--base", "4G"), "base must leave"),
+        *((("--mhz", mhz), f"must be a positive number, not '{mhz}'") for mhz in ("nan", "inf", "-1")),
         (("--shape", "x=1,6", "--only", "nobody"), "only must name products that the engine takes, not 'nobody'"),
         (("--shape", "x=1,6", "--dataflow", "weight-stationary"), "dataflow must be output-stationary"),
         (("--shape", "x=1,6", "--cols", "3"), "lanes must be a power of two"),

@@ -16,7 +16,7 @@ from ..onnx import Model
 from ..package.output import check_output
 from ..progress import Stages
 from .integer_engine import INTEGER_ENGINE_OPTIONS, integer_engine
-from .options import PATH, SHAPE_OPTION, add_options
+from .options import PATH, SHAPE_OPTION, PositiveNumber, add_options
 from .shell import debug_option, tell_notes, warn_symlink
 
 __all__ = ["compile"]
@@ -68,10 +68,9 @@ Examples
 @click.option("--base", type=_Bytes(), default=0, metavar="ADDRESS", help="Address of that memory.  [0]")
 @click.option(
     "--mhz",
-    type=click.FloatRange(min=0, min_open=True),
+    type=PositiveNumber("F"),
     default=100,
     show_default=True,
-    metavar="F",
     help="Clock of the engine, for the runs a second that are printed.",
 )
 @click.option("--only", multiple=True, metavar="NODE", help="Run only this product on the engine; may be repeated.")

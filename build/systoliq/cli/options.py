@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BUS_OPTION", "CELLS_OPTION", "ENGINE_OPTIONS", "HARDWARE_OPTIONS", "NETWORK_OPTIONS", "PATH", "SHAPE_OPTION",
-    "SIMULATOR_OPTION", "SOURCE_HELP", "SOURCE_OPTIONS", "TARGET_OPTION", "TargetName",
+    "SIMULATOR_OPTION", "SOURCE_HELP", "SOURCE_OPTIONS", "TARGET_OPTION", "PositiveNumber", "TargetName",
     "add_options", "check_outside", "hardware_of",
 ]  # fmt: skip
 
@@ -62,11 +62,11 @@ class _AccumulatorBits(click.ParamType[Any]):
             self.fail(f"must be an integer or auto, not {value!r}", param, ctx)
 
 
-class _PositiveNumber(click.ParamType[Any]):
-    """A positive number of `unit`, or the `word` that stands for `limit`, 0 or infinity."""
+class PositiveNumber(click.ParamType[Any]):
+    """A positive number of `unit`, or the `word`, if there is one, that stands for `limit`, 0 or infinity."""
 
-    def __init__(self, unit: str, word: str, limit: float) -> None:
-        self.name = f"{unit}|{word}"
+    def __init__(self, unit: str, word: str | None = None, limit: float = math.inf) -> None:
+        self.name = unit if word is None else f"{unit}|{word}"
         self._word = word
         self._limit = limit
 
@@ -78,7 +78,8 @@ class _PositiveNumber(click.ParamType[Any]):
         except ValueError:
             found = math.nan
         if not 0 < found < math.inf:
-            self.fail(f"must be a positive number or {self._word}, not {value!r}", param, ctx)
+            words = "" if self._word is None else f" or {self._word}"
+            self.fail(f"must be a positive number{words}, not {value!r}", param, ctx)
         return found
 
 
@@ -268,12 +269,12 @@ BUS_OPTION = click.option(
 NETWORK_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--throughput",
-        type=_PositiveNumber("N", "max", math.inf),
+        type=PositiveNumber("N", "max", math.inf),
         help="network: required images per second at 100 MHz (UP5K: 24 MHz), or max for the most that fits the target.",
     ),
     click.option(
         "--latency",
-        type=_PositiveNumber("US", "min", 0.0),
+        type=PositiveNumber("US", "min", 0.0),
         help="network: most microseconds from an image's first beat to its last result, at 100 MHz (UP5K: 24 MHz), or "
         "min for the fewest that are found for the target.",
     ),

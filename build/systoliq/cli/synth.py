@@ -31,6 +31,7 @@ from .options import (
     NETWORK_OPTIONS,
     SOURCE_HELP,
     SOURCE_OPTIONS,
+    PositiveNumber,
     TargetName,
     add_options,
     hardware_of,
@@ -73,7 +74,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         metavar="N",
         help="Give up a seed after N minutes of place and route.",
     ),
-    click.option("--mhz", type=float, metavar="F", help="Required frequency.  [the target's]"),
+    click.option("--mhz", type=PositiveNumber("F"), help="Required frequency.  [the target's]"),
     click.option(
         "--liberty",
         type=click.Path(path_type=Path),
