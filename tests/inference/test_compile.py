@@ -302,7 +302,7 @@ def test_maps_beyond_all_addresses_are_refused(base, tmp_path):
         (("--shape", "x=1,6", "--only", "nobody"), "only must name products that the engine takes, not 'nobody'"),
         (("--shape", "x=1,6", "--dataflow", "weight-stationary"), "dataflow must be output-stationary"),
         (("--shape", "x=1,6", "--cols", "3"), "lanes must be a power of two"),
-        (("--shape", "x=1,6", "--engine", "nowhere.json"), "nowhere.json: there is no such file"),
+        (("--shape", "x=1,6", "--engine", "nowhere"), "error: nowhere: there is no such file or directory: give"),
         (("--shape", "x=1,6", "--engine", "."), "must hold the sidecar of one engine, and holds 0"),
         (("--shape", "x=1,6", "--engine", ".", "--rows", "4"), "rows conflicts with --engine"),
     ],
@@ -325,6 +325,7 @@ def test_bad_input(model, options, message, monkeypatch):
         ('{"rows": 2, "speed": 1}', "must have fields of an engine, not 'speed'"),
         ('{"rows": 2, "bus_bits": "wide"}', "bus_bits must be a number of bits, not 'wide'"),
         ('{"rows": 2, "bus_bits": 48}', "bus must be one of 32, 64, 128 bits, not 48"),
+        ('{"rows": 2}', "must be an engine with masters, which play lists, and has streams only: emit it with --bus N"),
         ('{"formats": {}}', "must be an engine of integers, not of float8"),
     ],
 )
@@ -349,6 +350,15 @@ def test_the_engine_of_a_package(model):
     assert (out / "program.bin").read_bytes() == image
     assert systoliq_compile(model, "--shape", "x=1,6", *ENGINE).exit_code == 0
     assert (out / "program.bin").read_bytes() == image
+
+
+def test_a_package_without_masters(model):
+    package = model.parent / "engine"
+    assert CliRunner().invoke(cli, ["emit", "engine", "--out", str(package), "--rows", "2"]).exit_code == 0
+    result = systoliq_compile(model, "--shape", "x=1,6", "--engine", package)
+    assert result.exit_code == 2
+    assert f"{package}: must be an engine with masters" in result.output
+    assert not (model.parent / "out").exists()
 
 
 def test_other_packages_are_kept(model):

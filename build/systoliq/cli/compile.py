@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 
 from ..design.dma_engine.design import BUS_BITS
+from ..errors import InputError
 from ..inference import compile_onnx
 from ..inference.program.cycles import run_cycles
 from ..onnx import Model
@@ -83,6 +84,11 @@ def compile(  # noqa: A001 - the command's name
     check_output(out)
     warn_symlink(out)
     config, bus = integer_engine(engine, hardware)
+    if engine is not None and bus is None:
+        raise InputError(
+            f"{engine}: must be an engine with masters, which play lists, and has streams only: emit it with --bus N, "
+            "or add bus_bits to JSON of your own"
+        )
     stages = Stages()
     opened = Model.open(model)
     tell_notes(opened.notes())

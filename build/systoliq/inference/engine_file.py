@@ -24,6 +24,10 @@ def read_engine(path: Path) -> tuple[EngineConfig, int | None]:
     `path` is a package of `systoliq emit engine`, its sidecar, or JSON with fields of `EngineConfig` and `bus_bits`.
     InputError where it is none.
     """
+    if not path.exists():
+        raise InputError(
+            f"{path}: there is no such file or directory: give the directory of systoliq emit engine, or a JSON file"
+        )
     file = _sidecar(path) if path.is_dir() else path
     try:
         content = json.loads(read_input(file))
