@@ -274,12 +274,27 @@ def test_memory_that_is_too_small_is_refused_and_what_is_enough_is_not(model):
         compile_onnx(model, CONFIG, bus=64, shapes={"x": (7, 6)}, base=base + ALIGNMENT)
 
 
-@pytest.mark.parametrize("base", [(1 << 32) - ALIGNMENT, 1 << 32, 1 << 40])
+@pytest.mark.parametrize("base", [(1 << 32) - 512, (1 << 32) - ALIGNMENT, 1 << 32, 1 << 40])
 def test_maps_beyond_all_addresses_are_refused(base, tmp_path):
+    """The refusal names the size of all, weights and lists too."""
     net = Builder([1, 3, 6, 6])
     net.conv(3, 4, (3, 3))
-    with pytest.raises(InputError, match="base must leave [0-9]+ bytes below 2\\^32 for quantized.onnx, and is 0x"):
-        compile_onnx(quantized(tmp_path, net), CONFIG, bus=64, base=base)
+    model = quantized(tmp_path, net)
+    size = compile_onnx(model, CONFIG, bus=64).program.size
+    with pytest.raises(InputError, match=f"base must leave {size} bytes below 2\\^32 for quantized.onnx, and is 0x"):
+        compile_onnx(model, CONFIG, bus=64, base=base)
+
+
+def test_tables_beyond_all_addresses_are_refused(tmp_path):
+    net = Builder([1, 24])
+    net.gemm(24, 16)
+    net.add("Sigmoid")
+    config = FLAT.replace(vector=True)
+    model = quantized(tmp_path, net)
+    size = compile_onnx(model, config, bus=64).program.size
+    for base in range((1 << 32) - size + ALIGNMENT, 1 << 32, 4 * ALIGNMENT):
+        with pytest.raises(InputError, match=f"base must leave {size} bytes below 2\\^32"):
+            compile_onnx(model, config, bus=64, base=base)
 
 
 @pytest.mark.parametrize(

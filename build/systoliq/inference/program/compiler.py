@@ -19,7 +19,7 @@ from ..steps import HostStep
 from .averages import with_convolutions
 from .gates import with_matrix_products
 from .means import with_averages
-from .memory_map import Buffer, Role, Room, aligned, check_size, place_rooms
+from .memory_map import ADDRESSES, Buffer, Role, Room, aligned, check_base, check_size, place_rooms
 from .pieces import NotCompiledError
 from .product import (
     JobList,
@@ -66,6 +66,7 @@ def compile_model(
 
     Raises InputError where no product can be compiled, or where `memory` bytes from `base` on are not enough.
     """
+    check_base(base)
     if config.vector:
         model = with_averages(model, feed)
     model = with_convolutions(model, feed, channels_last=config.vector)
@@ -75,12 +76,14 @@ def compile_model(
             model = with_matrix_products(model, feed)
     division, sketches = _sketches(model, config, bus_bytes, feed, only)
     order = {step: place for place, step in enumerate(division.steps, 1)}
-    placed = _Placed(config, bus_bytes, base)
+    placed = _Placed(config, bus_bytes)
     for step in division.steps:
         if not isinstance(step, HostStep):
             placed.add(order[step], sketches[step.node.output[0]])
-    placed.settle()
-    check_size(base, placed.working, None, model.path.name)  # lists are made of addresses
+    placed.settle(base)
+    if placed.end > ADDRESSES:  # lists need addresses of 32 bits: find the size of all elsewhere
+        placed.settle(0)
+        check_size(0, placed.end, None, model.path.name)
     made = {step.number: step for step in placed.steps()}
     size = placed.working + aligned(len(placed.image))
     check_size(base, size, memory, model.path.name)
@@ -164,10 +167,10 @@ def _feeds_b(sketch: ProductSketch, other: _Sketch) -> bool:
 
 
 class _Placed:
-    """Steps one after the other: first their rooms, then, once these are settled, weights and lists in `image`."""
+    """Steps one after the other: first their rooms, then weights and at last lists in `image`."""
 
-    def __init__(self, config: EngineConfig, bus_bytes: int, base: int) -> None:
-        self.config, self.bus_bytes, self.base = config, bus_bytes, base
+    def __init__(self, config: EngineConfig, bus_bytes: int) -> None:
+        self.config, self.bus_bytes, self.base = config, bus_bytes, 0
         self.sketches: list[tuple[int, _Sketch]] = []
         self.image = bytearray()
         self.working = 0
@@ -243,13 +246,12 @@ class _Placed:
                 else:
                     self._room(index, place, operand, size, number)
 
-    def settle(self) -> None:
-        """Give each room its place."""
+    def settle(self, base: int) -> None:
+        """Give each room, and behind all rooms each weight, its place in memory from `base` on."""
         offsets, self.working = place_rooms(self._rooms)
-        self._addresses = [self.base + offset for offset in offsets]
-
-    def steps(self) -> list[Product | VectorInMemory]:
-        """All steps that were added. Their lists lie behind all weights, one behind the other without gaps."""
+        self.base, self.image = base, bytearray()
+        self._kept.clear()
+        self._addresses = [base + offset for offset in offsets]
         for index, (number, each) in enumerate(self.sketches):
             name = each.step.name
             if isinstance(each, VectorSketch):
@@ -264,6 +266,14 @@ class _Placed:
                     for place, operation in enumerate(each.operations)
                 )
         self._align()
+
+    @property
+    def end(self) -> int:
+        """The address behind all that has its place."""
+        return self.base + self.working + len(self.image)
+
+    def steps(self) -> list[Product | VectorInMemory]:
+        """All steps that were added. Their lists lie behind all weights, one behind the other without gaps."""
         return [
             self._vector(index, number, each) if isinstance(each, VectorSketch) else self._product(index, number, each)
             for index, (number, each) in enumerate(self.sketches)

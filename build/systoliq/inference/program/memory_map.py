@@ -12,11 +12,11 @@ from typing import Any, Literal
 
 from ...errors import InputError
 
-__all__ = ["ALIGNMENT", "Buffer", "Role", "Room", "aligned", "check_size", "place_rooms"]
+__all__ = ["ADDRESSES", "ALIGNMENT", "Buffer", "Role", "Room", "aligned", "check_base", "check_size", "place_rooms"]
 
 ALIGNMENT = 64  # bytes: a line of most caches, and whole beats of every bus
 Role = Literal["list", "a", "b", "y", "scratch"]
-_ADDRESSES = 1 << 32
+ADDRESSES = 1 << 32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,11 +85,15 @@ def aligned(size: int) -> int:
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
-def check_size(base: int, size: int, memory: int | None, what: str) -> None:
-    """InputError where `what` takes more than `memory` bytes, or addresses beyond 32 bits from `base` on."""
+def check_base(base: int) -> None:
+    """InputError where buffers from `base` on would not be aligned."""
     if base < 0 or base % ALIGNMENT:
         raise InputError(f"base must be a multiple of {ALIGNMENT}, not {base}")
+
+
+def check_size(base: int, size: int, memory: int | None, what: str) -> None:
+    """InputError where `what` takes more than `memory` bytes, or addresses beyond 32 bits from `base` on."""
     if memory is not None and size > memory:
         raise InputError(f"memory must be at least {size} bytes for {what}, not {memory}")
-    if base + size > _ADDRESSES:
+    if base + size > ADDRESSES:
         raise InputError(f"base must leave {size} bytes below 2^32 for {what}, and is 0x{base:x}")
