@@ -55,6 +55,7 @@ def test_files(model):
     result = systoliq_compile(model, *ENGINE, "--shape", "x=7,6")
     assert result.exit_code == 0, result.output
     assert "2 products in 2 jobs" in result.output
+    assert "between lists" not in result.output
     assert re.search(r"1 list: [\d,]+ cycles by the cycle model, .* at 100 MHz, without the", result.output)
     facts = json.loads((out / "program.json").read_text())
     assert {path.name for path in out.iterdir()} == {"program.json", *facts["files"]}
@@ -70,6 +71,18 @@ def test_files(model):
     text = (out / "program.txt").read_text()
     assert "engine: QGemm '/gemm0'" in text
     assert "a: Y of '/gemm0', in place" in text
+
+
+def test_steps_of_the_host_between_lists_are_named(tmp_path):
+    net = Builder([1, 6])
+    net.gemm(6, 5)
+    net.add("CumSum", net.last, net.constant(np.array(1)))
+    net.gemm(5, 3)
+    net.add("Abs")
+    net.gemm(3, 3)
+    result = systoliq_compile(quantized(tmp_path, net), *ENGINE)
+    assert result.exit_code == 0, result.output
+    assert "host: 2 steps between lists: CumSum, Abs (program.txt lists them)\n" in result.output
 
 
 def test_c_says_what_the_json_says(model):

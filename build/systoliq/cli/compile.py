@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from ..design.dma_engine.design import BUS_BITS
 from ..errors import InputError
 from ..inference import compile_onnx
 from ..inference.program.cycles import run_cycles
+from ..inference.steps import BETWEEN, HostStep
 from ..onnx import Model
 from ..package.output import check_output
 from ..progress import Stages
@@ -22,6 +24,7 @@ from .shell import debug_option, tell_notes, warn_symlink
 
 __all__ = ["compile"]
 
+_NAMES = 6  # of operators in a line
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -103,12 +106,23 @@ def compile(  # noqa: A001 - the command's name
         console.print(f"{out / file}  [dim]{len(content)} bytes[/dim]", soft_wrap=True)
     for name, (operator, reason) in program.host.items():
         console.print(f"host: {operator} {name!r}: {reason}", soft_wrap=True, markup=False)
+    if program.between:
+        click.echo(_between(program.between))
     totals = program.totals()
     click.echo(
         f"{totals['products']} products in {totals['jobs']} jobs; {program.size:,} bytes of memory, of which "
         f"{len(program.image):,} are weights and lists"
     )
     click.echo(_speed(run_cycles(program), mhz))
+
+
+def _between(steps: Sequence[HostStep]) -> str:
+    """The host's `steps` between lists, by the operators of their nodes."""
+    nodes = [node.op_type for step in steps for node in step.nodes]
+    names = list(dict.fromkeys(name for name in nodes if name not in BETWEEN)) or list(dict.fromkeys(nodes))
+    more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
+    count = "1 step" if len(steps) == 1 else f"{len(steps)} steps"
+    return f"host: {count} between lists: {', '.join(names[:_NAMES])}{more} (program.txt lists them)"
 
 
 def _speed(cycles: tuple[int, ...], mhz: float) -> str:

@@ -16,9 +16,10 @@ from .products import is_product, reason_for_host
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["EngineStep", "HostStep", "Step", "VectorStep", "cut", "label_of", "made_by"]
+__all__ = ["BETWEEN", "EngineStep", "HostStep", "Step", "VectorStep", "cut", "label_of", "made_by"]
 
-_BETWEEN = ("DequantizeLinear", "QuantizeLinear")
+BETWEEN = ("DequantizeLinear", "QuantizeLinear")
+"""Operators that only change the form of a tensor."""
 _SUFFIX = re.compile(r"(_token_\d+|/duplicated)+$")
 _GENERATED = re.compile(r"generated_name_\d+$")
 
@@ -57,7 +58,7 @@ class VectorStep:
     def operator(self) -> str:
         """The operators of the nodes that compute; QuantizeLinear if there are none."""
         names = [node.op_type for node in self.nodes]
-        return " ".join(name for name in names if name not in _BETWEEN) or names[-1]
+        return " ".join(name for name in names if name not in BETWEEN) or names[-1]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

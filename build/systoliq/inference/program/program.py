@@ -90,6 +90,13 @@ class Program:
         return tuple(_run(steps) for steps in found)
 
     @property
+    def between(self) -> tuple[HostStep, ...]:
+        """The steps of the host after the engine's first step and before its last, in order."""
+        places = [place for place, step in enumerate(self.steps) if not isinstance(step, HostStep)]
+        inside = self.steps[places[0] : places[-1]]
+        return tuple(step for step in inside if isinstance(step, HostStep) and step.outputs)
+
+    @property
     def of_engine(self) -> tuple[Product | VectorInMemory, ...]:
         """The steps of the engine, in order."""
         return tuple(step for step in self.steps if not isinstance(step, HostStep))
