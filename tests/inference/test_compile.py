@@ -389,6 +389,20 @@ def test_a_package_without_masters(model):
     assert not (model.parent / "out").exists()
 
 
+def test_programs_of_one_name_are_replaced(model):
+    """Whatever their engine; others where that is asked for."""
+    assert systoliq_compile(model, "--shape", "x=1,6", *ENGINE).exit_code == 0
+    assert systoliq_compile(model, "--shape", "x=1,6", "--rows", 2, "--bus", 32).exit_code == 0
+    sidecar = model.parent / "out" / "program.json"
+    assert json.loads(sidecar.read_text())["engine"]["bus_bits"] == 32
+    other = shutil.copy(model, model.with_name("other.onnx"))
+    result = systoliq_compile(other, "--shape", "x=1,6", *ENGINE)
+    assert result.exit_code == 2
+    assert "hold the program 'other', not the program 'quantized': give" in result.output
+    assert systoliq_compile(other, "--shape", "x=1,6", *ENGINE, "--replace").exit_code == 0
+    assert json.loads(sidecar.read_text())["name"] == "other"
+
+
 def test_other_packages_are_kept(model):
     out = model.parent / "out"
     out.mkdir()

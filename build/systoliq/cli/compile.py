@@ -19,7 +19,7 @@ from ..onnx import Model
 from ..package.output import check_output
 from ..progress import Stages
 from .integer_engine import INTEGER_ENGINE_OPTIONS, integer_engine
-from .options import PATH, SHAPE_OPTION, PositiveNumber, add_options
+from .options import OUT_OPTION, PATH, REPLACE_OPTION, SHAPE_OPTION, PositiveNumber, add_options
 from .shell import debug_option, tell_notes, warn_symlink
 
 __all__ = ["compile"]
@@ -64,10 +64,8 @@ Examples
 """
 )
 @click.argument("model", metavar="FILE.onnx", type=PATH)
-@click.option(
-    "--out", required=True, type=PATH, metavar="DIR", help="Output directory; must be empty or contain this program."
-)
-@click.option("--replace", is_flag=True, help="Overwrite a different systoliq package in DIR.")
+@OUT_OPTION
+@REPLACE_OPTION
 @click.option("--memory", type=_Bytes(), metavar="BYTES", help="Limit of the program's memory.  [as needed]")
 @click.option("--base", type=_Bytes(), default=0, metavar="ADDRESS", help="Address of that memory.  [0]")
 @click.option(

@@ -17,7 +17,8 @@ from .options import (
     ENGINE_OPTIONS,
     HARDWARE_OPTIONS,
     NETWORK_OPTIONS,
-    PATH,
+    OUT_OPTION,
+    REPLACE_OPTION,
     SOURCE_HELP,
     SOURCE_OPTIONS,
     TARGET_OPTION,
@@ -61,10 +62,8 @@ Examples
 """
 )
 @click.argument("source")
-@click.option(
-    "--out", required=True, type=PATH, metavar="DIR", help="Output directory; must be empty or contain this package."
-)
-@click.option("--replace", is_flag=True, help="Overwrite a different systoliq package in DIR.")
+@OUT_OPTION
+@REPLACE_OPTION
 @add_options(
     TARGET_OPTION,
     *HARDWARE_OPTIONS,

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from ..board.description import Board
 
 __all__ = [
-    "BUS_OPTION", "CELLS_OPTION", "ENGINE_OPTIONS", "HARDWARE_OPTIONS", "NETWORK_OPTIONS", "PATH", "SHAPE_OPTION",
-    "SIMULATOR_OPTION", "SOURCE_HELP", "SOURCE_OPTIONS", "TARGET_OPTION", "PositiveNumber", "TargetName",
-    "add_options", "check_outside", "hardware_of",
+    "BUS_OPTION", "CELLS_OPTION", "ENGINE_OPTIONS", "HARDWARE_OPTIONS", "NETWORK_OPTIONS", "OUT_OPTION",
+    "PATH", "REPLACE_OPTION", "SHAPE_OPTION", "SIMULATOR_OPTION", "SOURCE_HELP", "SOURCE_OPTIONS", "TARGET_OPTION",
+    "PositiveNumber", "TargetName", "add_options", "check_outside", "hardware_of",
 ]  # fmt: skip
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -255,6 +255,19 @@ ENGINE_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="engine with --vector: add softmax and layer normalization of rows of up to N elements, a power of two.  "
         "[0: none]",
     ),
+)
+
+
+OUT_OPTION = click.option(
+    "--out",
+    required=True,
+    type=PATH,
+    metavar="DIR",
+    help="Output directory; must be new or empty, or contain a package of the same kind and name, which is "
+    "overwritten, whatever its parameters are.",
+)
+REPLACE_OPTION = click.option(
+    "--replace", is_flag=True, help="Also overwrite a systoliq package of another kind or name in DIR."
 )
 
 

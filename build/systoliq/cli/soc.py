@@ -17,7 +17,7 @@ from ..progress import Stages
 from ..soc.compiler import has_compiler
 from ..soc.design import SocDesign
 from ..soc.simulate import PASSED, simulate_system
-from .options import PATH
+from .options import OUT_OPTION, REPLACE_OPTION
 from .shell import debug_option, warn_symlink
 
 __all__ = ["soc"]
@@ -44,10 +44,8 @@ Examples
   systoliq soc --out out/soc --rows 8 --cols 8 --bus 64 --ram-kib 128
 """
 )
-@click.option(
-    "--out", required=True, type=PATH, metavar="DIR", help="Output directory; must be empty or contain this package."
-)
-@click.option("--replace", is_flag=True, help="Overwrite a different systoliq package in DIR.")
+@OUT_OPTION
+@REPLACE_OPTION
 @click.option("--rows", type=int, metavar="N", help="Rows of the engine's array.  [4]")
 @click.option("--cols", type=int, metavar="N", help="Columns of the engine's array.  [4]")
 @click.option("--depth", type=int, metavar="N", help="Pairs that an element multiplies per cycle.  [1]")

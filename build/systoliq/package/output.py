@@ -47,8 +47,9 @@ def _written(directory: Path) -> set[str]:
 def write_output(directory: Path, files: Mapping[str, bytes], *, replace: bool = False) -> None:
     """Write `files` to `directory`: into a temporary directory that is then renamed, one process at a time.
 
-    Files of an earlier emission are deleted. Other files, such as a simulator's, stay. The emission of a different
-    package is deleted only with `replace`.
+    Files of an earlier emission are deleted. Other files, such as a simulator's, stay. The emission of a package of
+    another kind or name is deleted only with `replace`; parameters do not count, so that a design can be changed and
+    emitted again.
     """
     check_output(directory)
     parent = Path(os.path.realpath(directory)).parent

@@ -82,8 +82,8 @@ def make_package(design: Design) -> Package:
 def write_package(design: Design, directory: Path | str, *, replace: bool = False) -> Path:
     """Write the package of `design` to `directory`, completely or not at all, and return the directory as a Path.
 
-    The directory must be new, be empty or contain this package. If `replace` is true, a different systoliq package
-    in it is overwritten.
+    The directory must be new, be empty or contain a package of the same kind and name, which is overwritten. If
+    `replace` is true, a systoliq package of another kind or name in it is overwritten too.
     """
     expect("design", design, Design)
     directory = path_of("directory", directory)

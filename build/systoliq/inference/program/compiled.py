@@ -41,7 +41,11 @@ class CompiledModel:
         return f"CompiledModel({inputs[:120]}; {len(self.division.products)} products on the engine)"
 
     def write(self, directory: str | Path, *, replace: bool = False) -> Path:
-        """Write all files as `directory`, whole or not at all (see `write_output`), and return it as a Path."""
+        """Write all files as `directory`, whole or not at all, and return it as a Path.
+
+        The directory must be new, be empty or contain the program of a model with this file name. If `replace` is true,
+        any other systoliq package in it is overwritten too.
+        """
         directory = path_of("directory", directory)
         write_output(directory, self.files, replace=replace)
         return directory
