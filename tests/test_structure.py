@@ -295,7 +295,6 @@ TESTED_ELSEWHERE = {
     "dma/realigner.py": "tests/hw/dma/test_read_master.py reads through it",
     "dma/rotate.py": "tests/hw/dma/test_read_master.py and test_write_master.py turn words with it",
     "dma/registers.py": "tests/hw/dma/test_control.py writes and reads each",
-    "dma/commands.py": "tests/engine/test_dma_engine.py plays its lists",
     "dma/list_cycles.py": "tests/engine/test_list_cycles.py compares it with RTL",
     "dma/job_cycles.py": "tests/engine/test_list_cycles.py, likewise",
     "dma/dma_engine.py": "tests/engine/test_dma_engine.py runs it",

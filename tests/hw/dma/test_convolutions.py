@@ -116,7 +116,7 @@ def listed(a, maps, address=64, config=EngineConfig(), times=1):  # noqa: B008 i
     [
         ((63, 144), 64, r"A of these maps must be \[64, 144\], not \[63, 144\]"),
         ((64, 143), 64, r"A of these maps must be \[64, 144\], not \[64, 143\]"),
-        ((64, 144), -1, r"maps of 1024 bytes must lie within 2\^32 bytes, not at -0x1"),
+        ((64, 144), -1, "a must be from 0 to 4294967295, not -1"),
         ((64, 144), (1 << 32) - 1023, r"maps of 1024 bytes must lie within 2\^32 bytes, not at 0xfffffc01"),
     ],
 )

@@ -51,9 +51,19 @@ def test_the_larger_of_two_entries_needs_two_and_has_no_shift(shift, pair, messa
         ("rows", 1 << 16, "rows must be from 1 to 65535, not 65536"),
         ("row_bytes", 0, "row_bytes must be from 1 to 16777216, not 0"),
         ("row_bytes", (1 << 24) + 1, "row_bytes must be from 1 to 16777216, not 16777217"),
+        *(
+            (name, value, f"{name} must be from 0 to 4294967295, not {value}")
+            for name in ("a", "b", "y", "a_table", "b_table")
+            for value in (-1, 1 << 32, None)
+        ),
+        *(
+            (name, value, f"{name} must be from -2147483648 to 4294967295, not {value}")
+            for name in ("a_stride", "b_stride", "y_stride")
+            for value in (-(1 << 31) - 1, 1 << 32, None)
+        ),
     ],
 )
-def test_shapes_that_the_registers_cannot_hold(name, value, message):
+def test_values_that_the_registers_cannot_hold(name, value, message):
     with pytest.raises(ValueError, match=message):
         VectorPlacement(**PLACE | {name: value})
 

@@ -14,6 +14,7 @@ from ..engine import EngineConfig
 from ..engine.host import DriverStep, Map, queue_sequence
 from ..engine.host.job import AnyJob
 from ..engine.registers import Register
+from .bus import ADDRESS_BITS
 from .convolutions import Maps, map_fields
 from .list_player import COUNT_BITS, Opcode
 from .registers import BASE, DMA_REGISTERS, MAP_REGISTERS, OPERANDS, WALK_WORDS
@@ -24,6 +25,9 @@ __all__ = [
     "WalkOf",
     "a_walk",
     "b_walk",
+    "check_addresses",
+    "check_range",
+    "check_strides",
     "command_list",
     "dma_register",
     "tiled",
@@ -37,6 +41,24 @@ Array = npt.NDArray[Any]
 def dma_register(name: str) -> Register:
     """The register of the masters called `name`; its address is `BASE` + its offset."""
     return next(register for register in DMA_REGISTERS if register.name == name)
+
+
+def check_addresses(of: object, *names: str) -> None:
+    """Raise ValueError if one of these attributes is no address."""
+    check_range(of, names, 0, (1 << ADDRESS_BITS) - 1)
+
+
+def check_strides(of: object, *names: str) -> None:
+    """Raise ValueError if one of these attributes is no stride: the bytes to the next row, or to the one before."""
+    check_range(of, names, -1 << (ADDRESS_BITS - 1), (1 << ADDRESS_BITS) - 1)
+
+
+def check_range(of: object, names: Iterable[str], least: int, most: int) -> None:
+    """Raise ValueError if one of the attributes `names` is no integer from `least` to `most`."""
+    for name in names:
+        value = getattr(of, name)
+        if not isinstance(value, (int, np.integer)) or not least <= value <= most:
+            raise ValueError(f"{name} must be from {least} to {most}, not {value!r}")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -57,7 +79,7 @@ class Placement:
     """Addresses and strides, in bytes, of a job's matrices, which are stored row by row.
 
     With `b_stride` None, B has the layout of `tiled`. With `a_map`, the rows of A are windows of maps at address `a`,
-    and `a_stride` is ignored.
+    and `a_stride` is ignored. Addresses have 32 bits; strides have, too, or are negative. Raises ValueError otherwise.
     """
 
     a: int
@@ -67,6 +89,10 @@ class Placement:
     y: int
     y_stride: int
     a_map: Maps | None = None
+
+    def __post_init__(self) -> None:
+        check_addresses(self, "a", "b", "y")
+        check_strides(self, "a_stride", *(() if self.b_stride is None else ("b_stride",)), "y_stride")
 
 
 def tiled(b: Array, config: EngineConfig) -> Array:

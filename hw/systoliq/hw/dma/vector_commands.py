@@ -14,7 +14,7 @@ from systoliq.golden import network
 from systoliq.golden.formats import IntFormat, signed_bits
 from systoliq.golden.network.sum_tables import SumTables
 
-from .commands import CommandList, dma_register, wait_for_masters
+from .commands import CommandList, check_addresses, check_range, check_strides, dma_register, wait_for_masters
 from .registers import BASE, VECTOR_REGISTERS
 from .row_operations import RowOperation
 from .vector_lane import ENTRY_BITS, LARGEST_SHIFT
@@ -170,6 +170,7 @@ class VectorPlacement:
     """Addresses of the tensors and tables of an operation, and strides from one row to the next, all in bytes.
 
     Each tensor has `rows` rows of `row_bytes` bytes. `b` and `b_table` count for an operation on a pair only.
+    Addresses have 32 bits; strides have, too, or are negative. Raises ValueError otherwise.
     """
 
     rows: int
@@ -184,9 +185,10 @@ class VectorPlacement:
     b_table: int = 0
 
     def __post_init__(self) -> None:
-        for name, most in (("rows", LARGEST_ROWS), ("row_bytes", LARGEST_ROW)):
-            if not 1 <= (value := getattr(self, name)) <= most:
-                raise ValueError(f"{name} must be from 1 to {most}, not {value!r}")
+        check_range(self, ("rows",), 1, LARGEST_ROWS)
+        check_range(self, ("row_bytes",), 1, LARGEST_ROW)
+        check_addresses(self, "a", "b", "y", "a_table", "b_table")
+        check_strides(self, "a_stride", "b_stride", "y_stride")
 
 
 def vector_commands(operations: Iterable[tuple[AnyOperation, VectorPlacement]]) -> CommandList:
