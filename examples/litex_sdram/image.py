@@ -42,7 +42,7 @@ def read_program(folder: Path) -> dict[str, Any]:
         _check(program, folder)
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         text = f"error: {folder / 'program.json'} must be complete and from this version of systoliq compile, but"
-        raise SystemExit(f"{text} ends with {type(error).__name__}: {error}") from None
+        raise SystemExit(f"{text} reading it ends with {type(error).__name__}: {error}") from None
     return program
 
 
@@ -158,7 +158,10 @@ def _run(folder: Path, steps: list[dict[str, Any]], tensors: dict[str, Any]) -> 
         file = folder / step["model"]
         if not file.is_file():
             raise SystemExit(f"error: {folder} must be a folder of systoliq compile, but {file} is missing")
-        session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
+        try:
+            session = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
+        except Exception as error:  # noqa: BLE001 - onnxruntime's exceptions have no class in common
+            raise SystemExit(f"error: {file} must be a model of systoliq compile, but onnxruntime: {error}") from None
         feeds = {each.name: tensors[each.name] for each in session.get_inputs()}
         tensors |= zip((each.name for each in session.get_outputs()), session.run(None, feeds), strict=True)
     return tensors

@@ -180,10 +180,11 @@ PROGRAMS = {
     "json cut": ("program.json", lambda data: data[:-9], "must be a JSON file of systoliq compile, but cannot be read"),
     "json no text": ("program.json", lambda data: b"\xff" + data, "must be a JSON file of systoliq compile"),
     "json list": ("program.json", lambda data: b"[]", "must be a JSON object of systoliq compile, not a list"),
-    "json empty": ("program.json", lambda data: b"{}", "from this version of systoliq compile, but ends with KeyError"),
+    "json empty": ("program.json", lambda data: b"{}", "systoliq compile, but reading it ends with KeyError"),
     "json old": (
-        "program.json", lambda data: data.replace(b'"values"', b'"others"'), "but ends with KeyError: 'values'"
+        "program.json", lambda data: data.replace(b'"values"', b'"others"'), "reading it ends with KeyError: 'values'"
     ),
+    "step damaged": ("host_01.onnx", lambda data: data[9:], "must be a model of systoliq compile, but onnxruntime:"),
     "step missing": ("host_01.onnx", lambda data: None, "host_01.onnx is missing"),
 }  # fmt: skip
 
