@@ -4,22 +4,23 @@
     python system.py ENGINE_DIR PROGRAM_DIR --out out/system --simulate --input inputs.npz
 
 ENGINE_DIR is from `systoliq emit engine --bus N`; PROGRAM_DIR is from `systoliq compile` for this engine, with the base
-0x40000000 and one list. The first command writes Verilog, constraints and firmware for the board. The second one writes
-the same system with LiteDRAM's model of the SDRAM, in which the program and the input are already.
+0x40000000 and one list. The first command writes Verilog, constraints and firmware for the board, which runs any such
+program. The second one writes the same system with LiteDRAM's model of the SDRAM, in which the program and the input
+are already.
 docs/litex.md has all commands. Needs: pip install 'systoliq[soc]' litex litedram litex-boards
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import os
 import re
 import sys
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
-from image import MAIN_RAM, memory, read_inputs, read_program, result_of, steps_of_list
+from image import memory, message, read_inputs, read_json, read_program
 from litedram.common import PhySettings
 from litedram.init import get_sdram_phy_c_header
 from litedram.modules import MT48LC16M16
@@ -82,13 +83,9 @@ def complete(soc: SoCCore, engine: Path, module: str, *, simulation: bool) -> No
     soc.engine.add_to(soc, "engine", origin=ENGINE, dram=soc.sdram.crossbar)
 
 
-def headers(soc: SoCCore, program: dict) -> dict[str, str]:
-    """The headers of main.c: LiteX's registers, the SDRAM's start, and the list to run."""
-    (run,) = program["runs"]
-    y = result_of(steps_of_list(program)[-1])
-    task = {"ENGINE": ENGINE, "MAIN_RAM": MAIN_RAM, "LIST": run["address"], "LIST_WORDS": run["size"] // 4} | {
-        "Y": y["address"], "Y_BYTES": y["size"]
-    }  # fmt: skip
+def headers(soc: SoCCore, bus_bits: int) -> dict[str, str]:
+    """The headers of main.c: LiteX's registers, the SDRAM's start, and the engine's place and bus."""
+    system = {"ENGINE": ENGINE, "BUS_BITS": bus_bits}
     registers = get_csr_header(soc.csr_regions, soc.constants, with_fields_access_functions=False)
     dram = soc.sdram.controller.settings
     start = get_sdram_phy_c_header(dram.phy, dram.timing, dram.geom)
@@ -103,16 +100,26 @@ static inline uint32_t csr_read_simple(uint32_t at) { return *(volatile uint32_t
     return {
         "csr.h": access + without.sub("", registers),
         "sdram_phy.h": '#include "csr.h"\n' + wait + without.sub("", start),
-        "task.h": "".join(f"#define {name} {value:#x}u\n" for name, value in task.items()),
+        "system.h": "".join(f"#define {name} {value:#x}u\n" for name, value in system.items()),
     }
 
 
-def firmware(soc: SoCCore, program: dict) -> bytes:
+def firmware(soc: SoCCore, bus_bits: int) -> bytes:
     """The firmware, from address 0 on."""
     names = ("start.S", "engine_driver.c", "engine_lists.c")
     sources = firmware_files(ram_bytes=OPTIONS["integrated_rom_size"])
-    sources |= headers(soc, program) | {"main.c": (HERE / "main.c").read_text()}
+    sources |= headers(soc, bus_bits) | {"main.c": (HERE / "main.c").read_text()}
     return compile_firmware(sources, (*names, "main.c"))
+
+
+def make_folder(out: Path) -> None:
+    """Make the folder `out`; ends with an error if files cannot be written into it."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SystemExit(f"error: --out must be a folder that can be written, not {out}: {error.strerror}") from None
+    if not os.access(out, os.W_OK):
+        raise SystemExit(f"error: --out must be a folder that can be written, not {out}")
 
 
 def main() -> None:
@@ -124,18 +131,22 @@ def main() -> None:
     parser.add_argument("--simulate", action="store_true")
     parser.add_argument("--input", type=Path)
     given = parser.parse_args()
+    if given.simulate != (given.input is not None):
+        raise SystemExit("error: --simulate and --input must be given together: the simulation begins with an input")
     program = read_program(given.program)
     module = module_of(given.engine)
-    sidecar = given.engine / f"{module.removesuffix('_litex')}.json"
-    if json.loads(sidecar.read_text())["engine"] != program["engine"]:
+    sidecar = read_json(given.engine / f"{module.removesuffix('_litex')}.json", "systoliq emit engine")
+    if sidecar.get("engine") != program["engine"]:
         raise SystemExit(f"error: {given.program} must be compiled for {given.engine}: systoliq compile --engine DIR")
-    soc = model(memory(given.program, read_inputs(given.input))) if given.simulate else board()
+    contents = memory(given.program, read_inputs(given.input, program)) if given.simulate else b""
+    make_folder(given.out)
+    soc = model(contents) if given.simulate else board()
     complete(soc, given.engine, module, simulation=given.simulate)
     soc.finalize()
-    code = firmware(soc, program)
+    code = firmware(soc, program["engine"]["bus_bits"])
     soc.init_rom("rom", np.frombuffer(code + bytes(-len(code) % 4), "<u4").tolist(), auto_size=False)
-    given.out.mkdir(parents=True, exist_ok=True)
-    (given.out / "uart.mem").write_text("00 00 00 00\n")  # for testbench.v: there is nothing to load
+    if given.simulate:  # for testbench.v: the task without data
+        (given.out / "uart.mem").write_text(message(given.program, b"").hex(" "))
     soc.build(build_name="top", build_dir=str(given.out), run=False)  # LiteX's Builder would want its own software
 
 

@@ -10,6 +10,8 @@ import numpy as np
 
 from systoliq.hw.dma.commands import dma_register
 from systoliq.hw.dma.registers import BASE
+from systoliq.hw.engine import AxiEngine
+from systoliq.hw.engine.host import Map
 from systoliq.hw.engine.host.batches import Batches
 from systoliq.inference.products import asked_of_engine
 from systoliq.inference.program.playing import rows_of_a
@@ -40,21 +42,25 @@ class CBoard(ctypes.Structure):
 class Board:
     """The hooks: host's steps by onnxruntime, operands as the program's steps say, lists on the RTL.
 
+    Its registers say that it is of `config`, by default the program's.
+
     The engine does not see what the processor wrote to `memory` before `clean`, and the processor not what the engine
     wrote before `invalidate`.
     """
 
-    def __init__(self, compiled, feed, memory):
+    def __init__(self, compiled, feed, memory, config=None):
         self.program, self.division, self.simulated = compiled.program, compiled.division, memory
         self.tensors = {**compiled.division.constants, **feed}
         self.memory = np.frombuffer(bytearray(self.program.memory), np.uint8)
         self.behind = self.memory.copy()  # the caches: the engine's memory
-        self.registers = {}
+        self.registers, self.constants = {}, constants(compiled.program.config if config is None else config)
         self.asked, self.results, self.kept = {}, {}, []
         self.jobs = {buffer.address: jobs for step in self.program.of_engine for buffer, jobs in step.parts}
 
     def read(self, _, offset):
-        return dma_register("DMA_STATUS").field("done").mask if offset == register("DMA_STATUS") else 0
+        if offset == register("DMA_STATUS"):
+            return dma_register("DMA_STATUS").field("done").mask
+        return self.constants.get(offset, 0)
 
     def write(self, _, offset, value):
         self.registers[offset] = value
@@ -124,21 +130,38 @@ class Board:
         return array.ctypes.data
 
 
+def constants(config):
+    """Registers that never change, by address."""
+    words = {}
+    for (name, field), value in AxiEngine(config).constants().items():
+        found = Map().register(name)
+        words[found.offset] = words.get(found.offset, 0) | value << found.field(field).lsb
+    return words
+
+
 def register(name):
     return BASE + dma_register(name).offset
 
 
-def run_example(compiled, folder, feed, flags):
-    """All tensors after the example ran all steps of the compiled model in `folder`."""
+def example_of(folder, flags):
+    """The example in `folder` as a shared library."""
     sources = ["systoliq_example.c", "systoliq_program.c"]
     command = ["gcc", *flags, "-O1", "-fPIC", "-shared", "-o", "example.so", *sources]
     subprocess.run(command, cwd=folder, check=True)
-    library = ctypes.CDLL(str(folder / "example.so"))
-    program = compiled.program
+    return ctypes.CDLL(str(folder / "example.so"))
+
+
+def hooks_of(board):
+    """The hooks in C of a `Board`."""
+    hooks = {name: kind(getattr(board, name)) for name, kind in HOOKS.items()}
+    return CBoard(user=None, memory=board.memory.ctypes.data, **hooks)
+
+
+def run_example(compiled, folder, feed, flags):
+    """All tensors after the example ran all steps of the compiled model in `folder`."""
+    library, program = example_of(folder, flags), compiled.program
     engine = SimulatedDmaEngine(program.config, bus_bytes=program.bus_bytes)
     with EngineMemory(engine, program.memory) as memory:
         board = Board(compiled, feed, memory)
-        hooks = {name: kind(getattr(board, name)) for name, kind in HOOKS.items()}
-        given = CBoard(user=None, memory=board.memory.ctypes.data, **hooks)
-        assert library.systoliq_run(ctypes.byref(given)) == 0
+        assert library.systoliq_run(ctypes.byref(hooks_of(board))) == 0
     return board.tensors

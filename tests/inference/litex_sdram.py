@@ -24,7 +24,7 @@ from systoliq.soc.design import picorv32
 
 from .engine_arguments import add_engine, engine_of
 
-__all__ = ["BASE", "EXAMPLE", "compiled_in", "image_module", "simulate", "write_system"]
+__all__ = ["BASE", "EXAMPLE", "compiled_in", "feed_of", "image_module", "result_of", "simulate", "write_system"]
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/litex_sdram"
 BASE = 0x4000_0000
@@ -38,17 +38,27 @@ def image_module():
     return module
 
 
-def compiled_in(folder, path, config, *, bus=64, base=BASE, seed=7):
-    """The compiled model, in `folder`/program beside inputs.npz, and its list's result by onnxruntime."""
-    found = compile_onnx(path, config, bus=bus, base=base)
-    found.write(folder / "program")
+def feed_of(found, seed=7):
+    """Random inputs of a compiled model, by name."""
     rng = np.random.default_rng(seed)
-    feed = {name: rng.normal(0, 1, shape).astype(kind) for name, (kind, shape) in found.program.inputs.items()}
-    np.savez(folder / "program/inputs.npz", **feed)
+    return {name: rng.normal(0, 1, shape).astype(kind) for name, (kind, shape) in found.program.inputs.items()}
+
+
+def result_of(found, feed):
+    """The result of the only list by onnxruntime."""
     tensors = found.division.expected(feed)
     (run,) = found.program.runs
     (last,) = (step for step in found.program.of_engine if step.number == run.steps[-1])
-    return found, np.ascontiguousarray(tensors[last.sketch.step.node.output[0]])
+    return np.ascontiguousarray(tensors[last.sketch.step.node.output[0]])
+
+
+def compiled_in(folder, path, config, *, bus=64, base=BASE):
+    """The compiled model, in `folder`/program beside inputs.npz, and its list's result by onnxruntime."""
+    found = compile_onnx(path, config, bus=bus, base=base)
+    found.write(folder / "program")
+    feed = feed_of(found)
+    np.savez(folder / "program/inputs.npz", **feed)
+    return found, result_of(found, feed)
 
 
 def write_system(engine, program, out, *options):
@@ -57,15 +67,15 @@ def write_system(engine, program, out, *options):
     return subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
 
 
-def simulate(engine, out, sent=b"\0\0\0\0", *, limit=20_000_000):
-    """The lines that the system sends, which receives the bytes `sent`."""
+def simulate(engine, out, sent=None, *, limit=20_000_000):
+    """The lines that the system sends, which receives the messages `sent`, by default those of uart.mem."""
     text = re.sub(r"^//.*\n", "", (out / "top.v").read_text(), flags=re.MULTILINE)  # when it was made, among others
     verilog = {"top.v": text, "bench.v": (EXAMPLE / "testbench.v").read_text(), "cpu.v": picorv32()}
     for file in engine.glob("*.v"):
         if not file.name.endswith("_tb.v"):
             verilog[file.name] = file.read_text()
     memories = {file.name: file.read_bytes() for file in out.glob("*.init")}
-    memories["uart.mem"] = sent.hex(" ").encode()
+    memories["uart.mem"] = (out / "uart.mem").read_bytes() if sent is None else sent.hex(" ").encode()
     return SystemSimulation.build(verilog, "testbench").run(memories, limit=limit).lines
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import dataclasses
 import itertools
 import json
 import re
@@ -23,7 +25,7 @@ from systoliq.inference.program.memory_map import ALIGNMENT, Room, place_rooms
 from systoliq.sim.engine.memory import EngineMemory
 
 from ..onnx.network.networks import Builder, images
-from .c_program import run_example
+from .c_program import Board, example_of, hooks_of, run_example
 from .models import bert_tiny, bert_tiny_dynamic, mobilenet_v2, quantized
 
 CONFIG = EngineConfig(rows=4, cols=4, depth=2, lanes=2)
@@ -60,6 +62,9 @@ def test_files(model):
     facts = json.loads((out / "program.json").read_text())
     assert {path.name for path in out.iterdir()} == {"program.json", *facts["files"]}
     assert facts["engine"]["bus_bits"] == 64
+    buffers = 8 | 10 << 8 | 8 << 16 | 8 << 24
+    values = {"ID": 0x5351, "ARRAY": 4 | 4 << 9 | 2 << 18, "LANES": 2, "BUFFERS": buffers}
+    assert facts["registers"]["values"] == values
     image = (out / "program.bin").read_bytes()
     assert facts["memory"]["image"]["size"] == len(image)
     by = [step["by"] for step in facts["steps"]]
@@ -97,6 +102,7 @@ def test_c_says_what_the_json_says(model):
             for buffer in (*(step["operations"][0][name] for name in "aby"), *step["lists"]):
                 name = f"{step['step']:02}_{buffer['role'].upper()}"
                 wanted |= {name: buffer["address"], f"{name}_SIZE": buffer["size"]}
+    wanted |= {f"ENGINE_{name}": value for name, value in facts["registers"]["values"].items()}
     lines = "".join(f'printf("%lu\\n", (unsigned long)SYSTOLIQ_PROGRAM_{name});' for name in wanted)
     (out / "main.c").write_text(
         f'#include <stdio.h>\n#include "systoliq_program.h"\nint main(void){{{lines}return 0;}}'
@@ -131,6 +137,41 @@ def test_the_example_in_c_runs_the_model(kind, config, tmp_path):
     assert set(expected) <= set(tensors)
     for name, array in expected.items():
         np.testing.assert_array_equal(tensors[name], array, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"rows": 8}, {"cols": 8}, {"depth": 4}, {"lanes": 4}, {"dataflow": "weight-stationary"}, {"a_words": 512},
+        {"b_words": 512}, {"max_columns": 512}, {"max_rows": 512},
+    ],
+    ids=lambda other: next(iter(other)),
+)  # fmt: skip
+def test_the_example_in_c_refuses_another_engine(small_program, other):
+    """Before it writes a register or asks for an operand."""
+    compiled, library = small_program
+    board = Board(compiled, {}, None, dataclasses.replace(CONFIG, **other))
+    assert library.systoliq_run(ctypes.byref(hooks_of(board))) == -1
+    assert not board.registers
+    assert not board.kept
+
+
+@pytest.mark.parametrize(("offset", "bit"), [(0, 1), (4, 16)], ids=["ID", "VERSION"])
+def test_the_example_in_c_refuses_what_is_no_engine(small_program, offset, bit):
+    compiled, library = small_program
+    board = Board(compiled, {}, None)
+    board.constants[offset] ^= 1 << bit
+    assert library.systoliq_run(ctypes.byref(hooks_of(board))) == -1
+    assert not board.registers
+
+
+@pytest.fixture(scope="module")
+def small_program(tmp_path_factory):
+    """A compiled model, and its example in C."""
+    folder = tmp_path_factory.mktemp("small")
+    compiled = compile_onnx(small(folder), CONFIG, bus=64, shapes={"x": (7, 6)})
+    compiled.write(folder / "out")
+    return compiled, example_of(folder / "out", GCC)
 
 
 @pytest.mark.simulator

@@ -16,7 +16,7 @@ from systoliq.package import write_package
 from systoliq.soc.compiler import has_compiler
 
 from ..onnx.network.networks import Builder, quantized
-from .litex_sdram import compiled_in, image_module, simulate, write_system
+from .litex_sdram import compiled_in, feed_of, image_module, result_of, simulate, write_system
 from .test_vector import residual
 
 for module in ("litex", "litedram", "litex_boards", "pythondata_cpu_picorv32"):
@@ -49,13 +49,14 @@ def engine(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
-    """The folder of a program with inputs.npz, and the result of its list."""
+    """A compiled model, the folder of its program with inputs.npz, and the result of its list."""
 
     @functools.cache
     def compiled(net):
         folder = tmp_path_factory.mktemp(net.__name__)
         path = quantized(folder, net(), types="s8s8", opset=14)
-        return folder / "program", compiled_in(folder, path, CONFIG)[1]
+        found, wanted = compiled_in(folder, path, CONFIG)
+        return found, folder / "program", wanted
 
     return compiled
 
@@ -72,24 +73,45 @@ def assert_result(program, lines, wanted):
 @pytest.mark.slow
 @pytest.mark.parametrize("net", [residual, one_convolution, sigmoids])
 def test_a_model_in_sdram_gives_the_result_of_onnxruntime(engine, compiled, tmp_path, net):
-    program, wanted = compiled(net)
+    _, program, wanted = compiled(net)
     done = write_system(engine, program, tmp_path, "--simulate", "--input", program / "inputs.npz")
     assert done.returncode == 0, done.stderr
     assert_result(program, simulate(engine, tmp_path), wanted)
 
 
 @pytest.mark.slow
-def test_a_model_that_is_sent_gives_the_result_of_onnxruntime(engine, compiled, tmp_path):
-    program, wanted = compiled(one_convolution)
-    done = write_system(engine, program, tmp_path, "--simulate")
+def test_models_and_inputs_that_are_sent(engine, compiled, tmp_path):
+    """A program, another input for it, what is for another engine or program, and the program again."""
+    found, program, wanted = compiled(one_convolution)
+    file = program / "inputs.npz"
+    done = write_system(engine, program, tmp_path, "--simulate", "--input", file)
     assert done.returncode == 0, done.stderr
-    for file in tmp_path.glob("top_mem*.init"):
-        file.write_text(re.sub(r"[0-9a-f]", "0", file.read_text()))
+    for each in tmp_path.glob("top_mem*.init"):
+        each.write_text(re.sub(r"[0-9a-f]", "0", each.read_text()))
     image = image_module()
-    contents = image.memory(program, image.read_inputs(program / "inputs.npz"))
-    assert_result(program, simulate(engine, tmp_path, len(contents).to_bytes(4, "little") + contents), wanted)
-    error, _, _ = simulate(engine, tmp_path)  # without the program, the memory has no list
-    assert int(error, 16) != 0
+    whole = image.message(program, image.memory(program, image.read_inputs(file, image.read_program(program))))
+    other = feed_of(found, seed=8)
+    address, rows = image.input_rows(program, other)
+    only_input = image.message(program, rows, address=address, is_program=False)
+
+    def changed(message, word):
+        """The message with another value in a word of its task."""
+        words = np.frombuffer(message, "<u4", 12).copy()
+        words[word] += 1
+        return words.tobytes() + message[48:]
+
+    two_lanes = [4 | 4 << 9 | 2 << 18, 2, 8 | 10 << 8 | 8 << 16 | 8 << 24, 64]
+    messages = [only_input, whole, only_input, *(changed(whole, word) for word in range(8, 12)), only_input]
+    messages += [changed(only_input, 3), only_input]
+    lines = simulate(engine, tmp_path, b"".join(messages))
+    answers = [lines[at : at + 3] for at in range(0, len(lines), 3)]
+    errors = [int(error, 16) for error, *_ in answers]
+    assert errors == [301, 0, 0, 300, 300, 300, 300, 0, 301, 301]
+    assert_result(program, answers[1], wanted)
+    assert_result(program, answers[2], result_of(found, other))
+    assert_result(program, answers[7], result_of(found, other))
+    for _, _, data in answers[3:7]:
+        assert np.frombuffer(bytes.fromhex(data), "<u4").tolist() == two_lanes
 
 
 @pytest.mark.slow
@@ -105,7 +127,7 @@ def test_an_engine_of_vendor_cells(tmp_path):
 
 
 def test_the_system_of_the_board_is_written(engine, compiled, tmp_path):
-    program, _ = compiled(one_convolution)
+    _, program, _ = compiled(one_convolution)
     done = write_system(engine, program, tmp_path)
     assert done.returncode == 0, done.stderr
     assert "sdram_dq" in (tmp_path / "top.lpf").read_text()
@@ -133,18 +155,18 @@ def test_a_memory_wider_than_the_masters_is_refused(engine, monkeypatch):
         ({"memory": {"base": 0}}, "must have the base 0x40000000: systoliq compile --base 0x40000000"),
         ({"memory": {"base": 1 << 30, "size": 1 << 26}}, "must fit the SDRAM of 33,554,432 bytes, but has 67,108,864"),
         ({"runs": [{}, {}]}, "must have one list, but has 2, with steps of the host between them"),
-        ({"engine": {"rows": 16}}, "systoliq compile --engine DIR"),
+        ({"engine": {"rows": 16, "bus_bits": 64}}, "systoliq compile --engine DIR"),
     ],
 )
 def test_a_program_that_the_system_cannot_run_is_refused(compiled, engine, tmp_path, change, text):
-    program, _ = compiled(one_convolution)
+    _, program, _ = compiled(one_convolution)
     folder = tmp_path / "program"
     folder.mkdir()
     for file in program.iterdir():
         (folder / file.name).write_bytes(file.read_bytes())
     found = json.loads((folder / "program.json").read_text())
     (folder / "program.json").write_text(json.dumps(found | change))
-    done = write_system(engine, folder, tmp_path / "out", "--simulate")
+    done = write_system(engine, folder, tmp_path / "out")
     assert done.returncode == 1
     assert done.stderr.startswith("error: ")
     assert text in done.stderr
@@ -152,7 +174,7 @@ def test_a_program_that_the_system_cannot_run_is_refused(compiled, engine, tmp_p
 
 
 def test_a_list_whose_weights_the_host_writes_is_refused(compiled):
-    image, (program, _) = image_module(), compiled(one_convolution)
+    image, (_, program, _) = image_module(), compiled(one_convolution)
     (step,) = image.steps_of_list(image.read_program(program))
     assert image._given(step) == ["a"]
     by_host = [each | {"b": each["b"] | {"by": "host"}} for each in step["operations"]]
@@ -162,9 +184,30 @@ def test_a_list_whose_weights_the_host_writes_is_refused(compiled):
 
 @pytest.mark.slow
 def test_folders_that_are_no_package_or_program_are_refused(compiled, engine, tmp_path):
-    program, _ = compiled(one_convolution)
+    _, program, _ = compiled(one_convolution)
     for folders, text in (((program, program), "systoliq emit engine"), ((engine, engine), "program.json is missing")):
-        done = write_system(*folders, tmp_path / "out", "--simulate")
+        done = write_system(*folders, tmp_path / "out")
         assert done.returncode == 1
         assert done.stderr.startswith("error: ")
         assert text in done.stderr
+
+
+@pytest.mark.sampled(99)
+@pytest.mark.parametrize(
+    ("out", "options", "text"),
+    [
+        ("/proc/foo", (), "--out must be a folder that can be written, not /proc/foo: No such file or directory"),
+        ("inputs.npz", (), "--out must be a folder that can be written, not {}/inputs.npz: File exists"),
+        ("out", ("--simulate",), "--simulate and --input must be given together"),
+        ("out", ("--input", "inputs.npz"), "--simulate and --input must be given together"),
+        ("out", ("--simulate", "--input", "/nope.npz"), "/nope.npz must be an .npz file with arrays by name"),
+    ],
+)
+def test_options_that_are_refused(compiled, engine, out, options, text):
+    _, program, _ = compiled(one_convolution)
+    done = write_system(engine, program, program / out, *options)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: ")
+    assert len(done.stderr.splitlines()) == 1
+    assert text.format(program) in done.stderr
+    assert not (program / "out").exists()

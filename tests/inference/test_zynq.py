@@ -22,7 +22,7 @@ from systoliq.sim.cache import cache_directory
 from systoliq.sim.engine.dma_engine import SimulatedDmaEngine
 from systoliq.sim.engine.memory import EngineMemory
 
-from .c_program import HOOKS, Board, CBoard
+from .c_program import HOOKS, Board, CBoard, constants
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/zynq"
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
@@ -112,7 +112,8 @@ def test_a_timeout_ends_the_run(compiled):
         polls.append(1)
         return len(polls) == 5
 
-    hooks = {"read": lambda *_: 0, "write": lambda *_: None, "wait": wait}
+    registers = constants(CONFIG)
+    hooks = {"read": lambda _, offset: registers.get(offset, 0), "write": lambda *_: None, "wait": wait}
     memory = np.zeros(found.program.size, np.uint8)
     given = CBoard(memory=memory.ctypes.data, **{name: HOOKS[name](each) for name, each in hooks.items()})
     scores = np.zeros(10, np.int8)

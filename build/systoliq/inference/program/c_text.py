@@ -7,6 +7,7 @@ import string
 from collections.abc import Iterator
 
 from ..steps import HostStep
+from .engine_words import engine_words
 from .memory_map import Buffer
 from .product import Product
 from .program import Program
@@ -84,6 +85,9 @@ def c_header(program: Program) -> str:
         *(f"#define {_PREFIX}_{name} 0x{value:08X}u" for name, value in macros),
         "",
         *(f"#define {_PREFIX}_{name} {value}u" for name, value in numbers),
+        "",
+        "/* Registers of the engine that the program was compiled for. */",
+        *(f"#define {_PREFIX}_ENGINE_{name} 0x{value:08X}u" for name, value in engine_words(config).items()),
     ]
     for run in program.runs:
         first, last = run.steps[0], run.steps[-1]

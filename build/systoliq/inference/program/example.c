@@ -58,6 +58,15 @@ static void put_tile(const systoliq_board *board, const systoliq_operation *of, 
     clean(board, at(board, tile->address), (size_t)(to - at(board, tile->address)));
 }
 
+static int is_right_engine(const systoliq_board *board) {
+    uint32_t version = board->read(board->user, SYSTOLIQ_ENGINE_VERSION);
+    return board->read(board->user, SYSTOLIQ_ENGINE_ID) == SYSTOLIQ_PROGRAM_ENGINE_ID &&
+           version >> SYSTOLIQ_ENGINE_VERSION_MAJOR_SHIFT == SYSTOLIQ_ENGINE_MAP_MAJOR &&
+           board->read(board->user, SYSTOLIQ_ENGINE_ARRAY) == SYSTOLIQ_PROGRAM_ENGINE_ARRAY &&
+           board->read(board->user, SYSTOLIQ_ENGINE_LANES) == SYSTOLIQ_PROGRAM_ENGINE_LANES &&
+           board->read(board->user, SYSTOLIQ_ENGINE_BUFFERS) == SYSTOLIQ_PROGRAM_ENGINE_BUFFERS;
+}
+
 /* Run a list; 0, or -1 if it failed. */
 static int play(const systoliq_board *board, const systoliq_list *list) {
     board->write(board->user, SYSTOLIQ_DMA_LIST_ADDRESS, list->address);
@@ -99,6 +108,7 @@ static int product(const systoliq_board *board, const systoliq_product *of) {
 
 int systoliq_run(const systoliq_board *board) {
     uint32_t step;
+    if (!is_right_engine(board)) return SYSTOLIQ_OTHER_ENGINE;
     for (step = 0; step < SYSTOLIQ_PROGRAM_STEPS; step++) {
         int place = systoliq_steps[step];
         int failed = place < 0 ? board->finish(board->user, step + 1) : product(board, &systoliq_products[place]);

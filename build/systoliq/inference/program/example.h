@@ -24,7 +24,12 @@ typedef struct {
     int (*wait)(void *user); /* after each poll of DMA_STATUS before the list is done; not 0: give up */
 } systoliq_board;
 
-/* Run all steps; 0, or the number of the step that failed. After that, recover before the next run: docs/dma.md. */
+/* What systoliq_run returns if the engine's registers are not those of the engine that the program was compiled for.
+   They do not show the width of the bus, nor if there is a vector unit. */
+#define SYSTOLIQ_OTHER_ENGINE (-1)
+
+/* Run all steps; 0, SYSTOLIQ_OTHER_ENGINE before the first step, or the number of the step that failed. After a failed
+   step, recover before the next run: docs/dma.md. */
 int systoliq_run(const systoliq_board *board);
 
 #endif /* SYSTOLIQ_EXAMPLE_H */

@@ -15,6 +15,7 @@ from ..division import Division
 from ..operations import Array
 from ..steps import HostStep
 from .c_text import c_header, c_tables
+from .engine_words import engine_words
 from .facts import IMAGE, model_file, program_facts
 from .listing import listing
 from .program import Program
@@ -49,7 +50,11 @@ def program_files(program: Program, division: Division, feed: Mapping[str, Array
         "kind": "program",
         "top": program.name,
         **program_facts(program),
-        "registers": {"masters": BASE, "header": [_ENGINE_HEADER, "systoliq_dma.h"]},
+        "registers": {
+            "masters": BASE,
+            "header": [_ENGINE_HEADER, "systoliq_dma.h"],
+            "values": engine_words(program.config),
+        },
         "files": {name: text for name, (text, _) in described.items()},
         "versions": versions(),
     }
