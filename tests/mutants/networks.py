@@ -114,14 +114,17 @@ def more(campaign: Campaign, known: dict[int, Row], seed: int, count: int) -> It
 
 
 def decided(campaign: Campaign, known: dict[int, Row], seed: int) -> Iterator[tuple[int, Row]]:
-    """Decide the known mutants that are open."""
+    """Decide the known mutants that are open, and whether those that only `verify` refuses differ at the ports."""
     for number, mutant in enumerate(draw(campaign.verilog.read_text().splitlines(), seed)):
         if number not in known:
             return
-        if known[number]["verdict"] == "open":
+        row = known[number]
+        refused = row["verdict"] == "found" and not row["testbench"]
+        if refused or row["verdict"] == "open":
             with tempfile.TemporaryDirectory(prefix="systoliq-mutants-") as place:
                 verdict, *_ = campaign.survivor(mutant, Path(place))
-            yield number, known[number] | {"verdict": verdict.value}
+            decision = f"refused, {verdict.value}" if refused else verdict.value
+            yield number, row | {"verdict": decision}
 
 
 def main() -> None:
