@@ -88,7 +88,7 @@ def test_accepts_what_emit_wrote(name, cells, tmp_path):
     stages = [node.name for node in net.nodes if operator_of(node).is_stage]
     assert [stage.node for stage in report.stages if stage.operator != "Constant"] == stages
     assert report.columns == sum(node.layer.n for node in net.nodes if hasattr(node, "layer")) + (
-        {"separable": 4, "gated": 4, "averaged": 8, "crossed": 4}.get(name, 0)  # of averages
+        {"separable": 4, "gated": 4, "averaged": 8, "crossed": 4, "headed": 2}.get(name, 0)  # of averages
     )
 
 

@@ -79,7 +79,7 @@ def emit(call, save, arrays, tmp_path, tmp_path_factory, emitted):
         if variant == "narrow activations":
             arrays["a_zero_point"] = np.uint8(9)
         if variant == "one sum":  # the least number of 13 bits, and no other
-            arrays.update(b=arrays["b"] * 0, b_zero_point=np.int8(0), bias=np.full(5, -4096, np.int32))
+            arrays.update(b=arrays["b"] * 0, b_zero_point=np.zeros(5, np.int8), bias=np.full(5, -4096, np.int32))
         if variant == "odd scales":
             arrays.update(b_scale=np.float32([-0.01, 0.02, np.nan, 0.0, -0.003]), y_scale=np.float32(-0.5))
         if variant == "scales without an end":
