@@ -92,7 +92,7 @@ def test_synthesis(cells, tmp_path):
     name, folder = written("layer", tmp_path, cells)
     core = yaml.safe_load((folder / f"{name}.core").read_text())
     targets = [target for target in core["targets"] if target.startswith("synth_")]
-    assert len(targets) == (3 if cells == "portable" else 1)
+    assert len(targets) == (4 if cells == "portable" else 1)
     done = run_target(folder, targets[0], name, tmp_path)
     assert done.returncode == 0, done.stderr
     assert list((tmp_path / "build").rglob("*.json"))
