@@ -138,7 +138,7 @@ _OPTIONS = {
     "--name 'a b'": "name must be a Verilog identifier", f"--name {LONG}": "name must have at most 100 characters",
     "--weights a.npz": "weights must be given for", "--no-bias": "no_bias cannot be used",
     "--lanes 1": "lanes must be given for the source engine", "--plan plan.json": "plan must be given for a network",
-    "--throughput nan": "throughput must be given for", "--multipliers 1": "multipliers must be given for",
+    "--throughput nan": "must be a positive number or max", "--multipliers 1": "multipliers must be given for",
     "--workload work.csv": "workload must be given for the source engine", "--nothing": "No such option",
     "extra": "unexpected extra argument",
 }  # fmt: skip
