@@ -43,6 +43,15 @@ def basis(boundary, beginning):
     return found
 
 
+def test_windows_of_a_convolution_that_adds_its_other_input(tmp_path):
+    """Its certificate has an array and no shape."""
+    net = small.Builder((2, 4, 4), seed=5)
+    image = net.x
+    net.residual(net.convolution(2, (3, 3), pads=(1, 1, 1, 1)), of=image, pads=(1, 1, 1, 1))
+    report = verify_package(emitted(net.network(), tmp_path, "portable"))
+    assert report.passed, report.reasons
+
+
 def test_what_is_known_of_a_small_network(boundary):
     for beginning, wanted in (
         ("every valid, ready, last, address and write enable", "derived"),

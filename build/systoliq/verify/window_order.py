@@ -104,7 +104,7 @@ def ordered_windows(
     if channels % blocks or channels * kernel // blocks % lanes:
         raise UncomputedError(f"windows of {kernel} x {channels} elements are not whole beats of {lanes}")
     ordered = windows.reshape(positions, kernel, blocks, -1).transpose(0, 2, 1, 3)
-    return np.asarray(ordered.reshape(positions, blocks, 1, -1).repeat(_times(stage, blocks), axis=2).reshape(-1))
+    return np.asarray(ordered.reshape(positions, blocks, 1, -1).repeat(_times(node, stage, blocks), axis=2).reshape(-1))
 
 
 def _blocks(node: Mapping[str, Any], stage: Mapping[str, Any], channels: int, lanes: int) -> int:
@@ -115,7 +115,7 @@ def _blocks(node: Mapping[str, Any], stage: Mapping[str, Any], channels: int, la
     return max(1, channels // lanes)
 
 
-def _times(stage: Mapping[str, Any], blocks: int) -> int:
+def _times(node: Mapping[str, Any], stage: Mapping[str, Any], blocks: int) -> int:
     """How often each block of a window comes: for each of the array's tiles of its columns."""
     cols = stage.get("array", {}).get("cols")
-    return 1 if cols is None else -(-int(stage["shape"]["n"]) // (int(cols) * blocks))
+    return 1 if cols is None else -(-int(node["output"]["shape"][1]) // (int(cols) * blocks))
