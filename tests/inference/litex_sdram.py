@@ -68,7 +68,7 @@ def write_system(engine, program, out, *options):
 
 
 def simulate(engine, out, sent=None, *, limit=20_000_000):
-    """The lines that the system sends, which receives the messages `sent`, by default those of uart.mem."""
+    """The lines that the system sends after it has received the messages `sent`, or uart.mem if there are none."""
     text = re.sub(r"^//.*\n", "", (out / "top.v").read_text(), flags=re.MULTILINE)  # when it was made, among others
     verilog = {"top.v": text, "bench.v": (EXAMPLE / "testbench.v").read_text(), "cpu.v": picorv32()}
     for file in engine.glob("*.v"):
