@@ -94,6 +94,16 @@ def test_it_finds_a_fault_at_the_edge(fault, tmp_path):
     assert "PASS" not in output
 
 
+def with_fault(package, module, pattern, wrong):
+    """The package's Verilog with `wrong` in the one place of a module that `pattern` matches."""
+    verilog = package["engine.v"].decode()
+    found = re.search(rf"^module {module}\(.*?^endmodule$", verilog, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    changed, count = re.subn(pattern, wrong, found[0])
+    assert count == 1
+    return verilog.replace(found[0], changed)
+
+
 VECTOR = {
     "a sum": ("vector_lane", "$signed(a_entry_1) + $signed(b_entry_1)", "$signed(a_entry_1) - $signed(b_entry_1)"),
     "the larger": ("vector_lane", "greater_1 ? b_kept_1 : a_kept_1", "greater_1 ? a_kept_1 : b_kept_1"),
@@ -110,11 +120,7 @@ VECTOR = {
 def test_it_finds_a_fault_of_the_vector_unit(fault, tmp_path):
     of, right, wrong = VECTOR[fault]
     package = files("vector unit with rows")
-    verilog = package["engine.v"].decode()
-    found = re.search(rf"^module engine_{of}\(.*?^endmodule$", verilog, re.MULTILINE | re.DOTALL)
-    assert found is not None
-    assert found[0].count(right) == 1
-    changed = verilog.replace(found[0], found[0].replace(right, wrong))
+    changed = with_fault(package, f"engine_{of}", re.escape(right), wrong)
     output = icarus(first_phase(put(tmp_path / "out", package, changed)))
     assert re.match(r"FAIL: step \d+: bytes from ", output), output
 
@@ -123,12 +129,8 @@ def test_it_finds_a_fault_of_the_vector_unit(fault, tmp_path):
 @pytest.mark.simulator
 def test_it_finds_a_burst_that_a_reset_takes_back(tmp_path):
     """What the masters once did: they were reset a cycle after the engine, and a burst that came in between went."""
-    verilog = files("32 bits")["engine.v"].decode()
-    found = re.search(r"^module engine\(.*?^endmodule$", verilog, re.MULTILINE | re.DOTALL)
-    assert found is not None
-    late, count = re.subn(r"assign clear = (\w+) \| rst;", r"assign clear = \1;", found[0])
-    assert count == 1
-    output = icarus(put(tmp_path / "out", files("32 bits"), verilog.replace(found[0], late)))
+    late = with_fault(files("32 bits"), "engine", r"assign clear = (\w+) \| rst;", r"assign clear = \1;")
+    output = icarus(put(tmp_path / "out", files("32 bits"), late))
     assert re.match(r"FAIL: m_axi_list: a burst changed while it was waiting", output), output
 
 

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
 
 from systoliq.hw.dma.commands import CommandList, Placement, command_list, dma_register
 from systoliq.hw.dma.list_player import ListError
@@ -20,10 +23,11 @@ from ...design.dma_engine.design import DmaEngineDesign
 from ..beats import SEED
 from ..driver import put_step as _p
 from ..engine.stimulus import LONG, NEAR_TIES, SHORT, EngineJob
-from .vector_list import PlacedOperation, placed_operations
+from .vector_list import placed_operations
 
 __all__ = ["DmaProgram", "ListOfJobs"]
 
+Array = npt.NDArray[Any]
 _ALL = 0xFFFFFFFF
 _SLVERR = 2
 _NOWHERE = BASE + 0x4000  # an address with nothing behind it
@@ -33,24 +37,23 @@ _WAITS = 14  # cycles that a list takes for a word of its own, at the most
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListOfJobs:
-    """Jobs in memory and the list that runs them: its address and bytes, and the words of memory of all it has."""
+class Listed:
+    """A list in memory: its address and bytes, the words of memory of all it has, and its results, each with its
+    address and the bytes from one row to the next.
+    """
 
-    jobs: tuple[EngineJob, ...]
-    places: tuple[Placement, ...]
     address: int
     length: int
     words: tuple[int, int]
+    results: tuple[tuple[int, int, Array], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListOfOperations:
-    """Operations of the vector unit, with the address, bytes and words of memory of their list."""
+class ListOfJobs(Listed):
+    """The list of jobs in memory."""
 
-    operations: tuple[PlacedOperation, ...]
-    address: int
-    length: int
-    words: tuple[int, int]
+    jobs: tuple[EngineJob, ...]
+    places: tuple[Placement, ...]
 
 
 class DmaProgram:
@@ -102,17 +105,24 @@ class DmaProgram:
         start = image.reserve(0, self._bus) // self._bus
         places = placer.place([job.job for job in jobs], image, ragged=ragged)
         commands = command_list([job.job for job in jobs], places, self._config, self._bus)
-        address, length = self._put(image, commands)
-        words = (start, image.reserve(0, self._bus) // self._bus)
-        return ListOfJobs(jobs=tuple(jobs), places=tuple(places), address=address, length=length, words=words)
+        address, length, words = self._placed(image, start, commands)
+        results = tuple((place.y, place.y_stride, job.y) for job, place in zip(jobs, places, strict=True))
+        return ListOfJobs(
+            jobs=tuple(jobs), places=tuple(places), address=address, length=length, words=words, results=results
+        )
 
-    def _operations(self, image: MemoryImage) -> ListOfOperations:
+    def _operations(self, image: MemoryImage) -> Listed:
         start = image.reserve(0, self._bus) // self._bus
-        operations = placed_operations(image, self._bus, self._config.row_length)
-        commands = vector_commands([(each.operation, each.place) for each in operations])
+        found = placed_operations(image, self._bus, self._config.row_length)
+        commands = vector_commands([(each.operation, each.place) for each in found])
+        address, length, words = self._placed(image, start, commands)
+        results = tuple((each.place.y, each.place.y_stride, each.y) for each in found)
+        return Listed(address=address, length=length, words=words, results=results)
+
+    def _placed(self, image: MemoryImage, start: int, commands: CommandList) -> tuple[int, int, tuple[int, int]]:
+        """(address, bytes, words of memory from `start` on) of a list that is put behind its operands."""
         address, length = self._put(image, commands)
-        words = (start, image.reserve(0, self._bus) // self._bus)
-        return ListOfOperations(operations=tuple(operations), address=address, length=length, words=words)
+        return address, length, (start, image.reserve(0, self._bus) // self._bus)
 
     def _put(self, image: MemoryImage, commands: CommandList) -> tuple[int, int]:
         """(address, bytes) of a list, in its own words of memory: errors next to it do not affect it."""
@@ -120,18 +130,11 @@ class DmaProgram:
 
     def _with_results(self, image: MemoryImage) -> bytes:
         data = bytearray(image.data)
-        lists = [*filter(None, (self.whole, self.near_ties, self.short))]
-        results = [
-            (place.y, place.y_stride, job.y)
-            for each in lists
-            for job, place in zip(each.jobs, each.places, strict=True)
-        ]
-        operations = self.vector.operations if self.vector else ()
-        results += [(each.place.y, each.place.y_stride, each.y) for each in operations]
-        for address, stride, y in results:
-            for row, values in enumerate(y):
-                at = address + row * stride
-                data[at : at + values.nbytes] = values.tobytes()
+        for listed in filter(None, (self.whole, self.near_ties, self.short, self.vector)):
+            for address, stride, y in listed.results:
+                for row, values in enumerate(y):
+                    at = address + row * stride
+                    data[at : at + values.nbytes] = values.tobytes()
         return bytes(data)
 
     def _words(self, data: bytes) -> list[int]:
@@ -160,7 +163,7 @@ class DmaProgram:
         mask = sum(status.field(name).mask for name in ("jobs", "error", "busy", "queued"))
         yield from self._done(listed, _p("READ", status.offset, len(listed.jobs) << jobs.lsb & jobs.mask, mask))
 
-    def _done(self, listed: ListOfJobs | ListOfOperations, *steps: str) -> Iterator[str]:
+    def _done(self, listed: Listed, *steps: str) -> Iterator[str]:
         """A list is carried out, then come `steps`, and its results are there."""
         yield from self._play(listed.address, listed.length)
         yield _p("INTERRUPT")
