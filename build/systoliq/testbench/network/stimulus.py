@@ -23,6 +23,8 @@ __all__ = ["NetworkStimulus", "network_stimulus"]
 _LEAST, _FEW, _MOST = 3, 10, 40  # images: a stopped receiver of a small network, which holds some, stops its sender
 _CYCLES = 20_000
 _HALVINGS = (4, 1, 5, 2, 6, 3)  # of A's whole range, for images about the zero point
+_MAPS = 4  # axes: image, channel, row, column
+_LEVELS = (2, 10, 4)  # the first two images that are one value in each channel, and how many apart the others are
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +69,7 @@ def network_stimulus(design: NetworkDesign) -> NetworkStimulus:
 
 def _images(tensor: Tensor, count: int, generator: np.random.Generator) -> npt.NDArray[Any]:
     """Anything in the format, in turn with what lies about the zero point, and after that both ends and the zero point
-    alone.
+    alone; some maps have one value in each channel, which no average takes away.
     """
     of = tensor.format
     images = random_operands(of, (count, *tensor.shape[1:]), generator)
@@ -77,6 +79,10 @@ def _images(tensor: Tensor, count: int, generator: np.random.Generator) -> npt.N
         images[index] = of.saturate(np.rint(about))
     for index, value in zip(range(_LEAST + 1, count, 2), (of.min, of.max, tensor.zero_point), strict=False):
         images[index] = value
+    if images.ndim == _MAPS:
+        first, second, step = _LEVELS
+        for index in (first, *range(second, count, step)):
+            images[index] = images[index, :, :1, :1]
     return images
 
 

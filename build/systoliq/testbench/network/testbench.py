@@ -151,7 +151,7 @@ def network_testbench(design: NetworkDesign) -> str:
         quiet=quiet,
         few=stimulus.results * stimulus.few,
         idle=assembly.image_cycles * (1 + len(assembly.nodes)) + PAUSES,
-        trials=_trials(design, _fill_cycles(assembly.image_cycles, stimulus)),
+        trials=_trials(design, _fill_cycles(assembly, stimulus)),
         stops=_stops(design, stimulus),
         handover=None,
         rounds=1,
@@ -286,8 +286,7 @@ def _story(stimulus: NetworkStimulus) -> str:
 
 def _stops(design: NetworkDesign, stimulus: NetworkStimulus) -> Stops:
     """At half of the results, and at the last ones, for as long as fills all stages."""
-    image = design.assembly.image_cycles
-    cycles = _fill_cycles(image, stimulus)
+    cycles = _fill_cycles(design.assembly, stimulus)
     last = min(max(_STOP_CYCLES // cycles, 2), 8)
     results = stimulus.results * stimulus.few
     return Stops(
@@ -310,37 +309,46 @@ def _fills(design: NetworkDesign, stimulus: NetworkStimulus) -> Fills:
     )
 
 
-def _fill_cycles(image: int, stimulus: NetworkStimulus) -> int:
+def _fill_cycles(assembly: Assembly, stimulus: NetworkStimulus) -> int:
     """Cycles that bring enough images for a stopped receiver to stop all stages, at least in small networks."""
-    return stimulus.few * image // 2 + image
+    image = assembly.image_cycles
+    return image + max(stimulus.few * image // 2, _latency(assembly))
+
+
+def _latency(assembly: Assembly) -> int:
+    """Cycles from the first beat of an image to its last result, of any output."""
+    return max(each.last for each in assembly.latency.values())
 
 
 def _trials(design: NetworkDesign, full: int) -> list[Trial]:
     """Resets of each length in all parts of an image, half of them under stalls, each so late that results of the first
-    image after the one before were seen. Between them are resets after a misplaced tlast, and before them resets of
-    stages that are `full` after a number of cycles.
+    image after the one before were seen. Where a result takes more cycles than images do, there are also later ones,
+    until each stage has something to forget. Between them are resets after a misplaced tlast, and before them resets
+    of stages that are `full` after a number of cycles.
     """
     image = design.assembly.image_cycles
-    count = min(max(_RESET_CYCLES * 4 // (9 * image), 7), image)
+    first_reset = 7 * image // 4
+    span = image + max(_latency(design.assembly) - first_reset, 0)
+    count = min(max(2 * _RESET_CYCLES // (2 * first_reset + span), 7), span * len(RESET_LENGTHS))
     places = _places(design.assembly)
     places = places[: max(count // 6, 2 * len(design.assembly.inputs))]
     strayed = [
-        Trial(until=7 * image // 4 + _ERROR_CYCLES, cycles=RESET_LENGTHS[index % 3], kind=Kind.STRAY, stray=beat)
+        Trial(until=first_reset + _ERROR_CYCLES, cycles=RESET_LENGTHS[index % 3], kind=Kind.STRAY, stray=beat)
         for index, beat in enumerate(places)
     ]
     stopped = [Trial(until=full, cycles=cycles, kind=Kind.STOPPED) for cycles in RESET_LENGTHS]
     count -= min(len(strayed), count // 6)
     others = [
         Trial(
-            until=7 * image // 4 + index * image // count,
+            until=first_reset + index * span // count,
             cycles=RESET_LENGTHS[index % 3],
             kind=Kind.STALLS if index % 4 > 1 else Kind.FULL_RATE,
         )
         for index in range(count)
     ]
-    first = [*stopped, *strayed]
-    pairs = [each for pair in zip(first, others, strict=False) for each in pair]
-    return [*pairs, *first[len(others) :], *others[len(first) :]]
+    head = [*stopped, *strayed]
+    pairs = [each for pair in zip(head, others, strict=False) for each in pair]
+    return [*pairs, *head[len(others) :], *others[len(head) :]]
 
 
 def _places(assembly: Assembly) -> list[int]:
