@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 
 import numpy as np
 import onnx
@@ -66,6 +67,20 @@ def test_a_float_result_with_many_ways_from_its_input(tmp_path):
     assert product.host is not None
     part = onnx.load_from_string(product.host.model())
     assert [node.op_type[:5] for node in part.graph.node] == ["Quant", "Dequa", "Dequa", "MatMu"]
+
+
+def test_a_function_of_a_million_channels(tmp_path):
+    """It is the same for all: its table of 256 integers is not computed for each channel."""
+    text = """g (uint8[1, 1048576, 1, 1] a) => (uint8[1, 1048576, 1, 1] y)
+        { f = DequantizeLinear(a, s, z) r = Relu(f) y = QuantizeLinear(r, s, z) }"""
+    path = oracle.write(tmp_path / "m.onnx", text, {"s": np.float32(0.1), "z": np.uint8(3)})
+    tracemalloc.start()
+    network = Model.open(path).reading.network
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert network is not None
+    np.testing.assert_array_equal(network.nodes[0].entries, np.maximum(np.arange(256), 3))
+    assert peak < 100 << 20
 
 
 def with_functions(path, bodies: dict[str, list[str]]) -> None:
