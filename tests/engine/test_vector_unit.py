@@ -12,12 +12,13 @@ from vector_lists import (
     BUSES,
     beyond_memory,
     check_errors,
+    check_wrong_lists,
     engine,
     memory_after,
     operations_of,
     prepared,
+    random_product,
     random_tables,
-    with_list,
     words_of,
 )
 
@@ -83,26 +84,12 @@ def wrong_lists(words):
     }
 
 
-def test_what_is_wrong_with_a_list_has_a_name_and_the_next_list_is_right():
+@pytest.mark.parametrize("draw", [random_tables, random_product])
+def test_what_is_wrong_with_a_list_has_a_name_and_the_next_list_is_right(draw):
     found, image = engine(4), MemoryImage(3)
-    operations = operations_of(image, np.random.default_rng(3), 2, 4, ragged=False, draw=random_tables)
+    operations = operations_of(image, np.random.default_rng(3), 2, 4, ragged=False, draw=draw)
     work = prepared(found, image, operations, limit=50_000)
-    given = wrong_lists(words_of(work))
-    wrong = [with_list(work, words) for words, _, _ in given.values()]
-    *outcomes, last = found.simulate([*wrong, work])
-    wanted = memory_after(work, operations) + bytes(64)
-    for (name, (_, error, at)), each, outcome in zip(given.items(), wrong, outcomes, strict=True):
-        with pytest.raises(SimulationError, match=f"the list was given up at word {at}: {error}"):
-            found.check(outcome, 0)
-        assert outcome.recovered, name
-        changed = [
-            place
-            for place, (now, old, new) in enumerate(zip(outcome.memory, each.memory, wanted, strict=True))
-            if now != old and (now != new or work.address <= place < work.address + work.length)
-        ]
-        assert not changed, name
-    found.check(last, 0)
-    assert last.memory == memory_after(work, operations)
+    check_wrong_lists(found, work, operations, wrong_lists(words_of(work)))
 
 
 @pytest.mark.slow

@@ -190,6 +190,28 @@ def check_errors(found, given, port_of):
         assert all(now in (old, new) for now, old, new in zip(outcome.memory, before, wanted, strict=True)), which
 
 
+def check_wrong_lists(found, work, operations, given):
+    """Play lists that are wrong (by name the words, the error, and the word that ends it), and then the list of `work`,
+    which is right. No memory is changed to what was not wanted. Returns the outcomes of the wrong ones.
+    """
+    wrong = [with_list(work, words) for words, _, _ in given.values()]
+    *outcomes, last = found.simulate([*wrong, work])
+    wanted = memory_after(work, operations) + bytes(64)
+    for (name, (_, error, at)), each, outcome in zip(given.items(), wrong, outcomes, strict=True):
+        with pytest.raises(SimulationError, match=f"the list was given up at word {at}: {error}"):
+            found.check(outcome, 0)
+        assert outcome.recovered, name
+        changed = [
+            place
+            for place, (now, old, new) in enumerate(zip(outcome.memory, each.memory, wanted, strict=True))
+            if now != old and (now != new or work.address <= place < work.address + work.length)
+        ]
+        assert not changed, name
+    found.check(last, 0)
+    assert last.memory == memory_after(work, operations)
+    return outcomes
+
+
 def with_list(work, words):
     """The same work with these words as its list, and room for them."""
     data = np.asarray(words, "<u4").tobytes()

@@ -1,7 +1,7 @@
 """A whole model by its one list in RTL: every result that is in memory at the end equals onnxruntime's.
 
 python -m tests.inference.joined MODEL.onnx [--rows 16 --cols 16 --depth 1 --lanes 4 --bus 128 --row-length 0]
-    [--shape image=1,1,8,8 --scale 8]
+    [--shape image=1,1,8,8 --scale 8 --latency 30]
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from .engine_arguments import add_engine, engine_of
 __all__ = ["joined"]
 
 
-def joined(path, config, bus, *, limit=10_000_000, seed=3, shapes=None, scale=1.0):
+def joined(path, config, bus, *, limit=10_000_000, seed=3, shapes=None, scale=1.0, latency=0):
     """(steps, jobs, cycles, cycles by the cycle model, integers that are equal to onnxruntime's) of one list, from its
-    start to its interrupt. Inputs are random, of a deviation of `scale`.
+    start to its interrupt. Inputs are random, of a deviation of `scale`. The memory answers `latency` cycles later than
+    at once.
     """
     compiled = compile_onnx(path, config, bus=bus, shapes=shapes)
     program, rng = compiled.program, np.random.default_rng(seed)
@@ -37,7 +38,7 @@ def joined(path, config, bus, *, limit=10_000_000, seed=3, shapes=None, scale=1.
     first = steps[run.steps[0]].operations[0]
     given = tensors[steps[run.steps[0]].sketch.step.node.input[0]]
     results = {number: result(steps[number]) for number in run.steps}
-    with EngineMemory(SimulatedDmaEngine(config, bus_bytes=bus // 8), program.memory) as memory:
+    with EngineMemory(SimulatedDmaEngine(config, bus_bytes=bus // 8), program.memory, latency=latency) as memory:
         played = memory.play(
             run.address, run.size, jobs=run.jobs, limit=limit,
             writes=[(first.a.address, bytes_of_rows(first.sketch.a, np.ascontiguousarray(given)))],
@@ -88,10 +89,13 @@ def main():
     add_engine(parser, rows=16, cols=16, depth=1, lanes=4, bus=128, row_length=0)
     parser.add_argument("--shape", action="append", default=[])
     parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument(
+        "--latency", type=int, default=0, help="cycles until memory answers a burst; bursts may overlap"
+    )
     given = parser.parse_args()
     config = engine_of(given)
     shapes = {name: tuple(map(int, sizes.split(","))) for name, sizes in (each.split("=") for each in given.shape)}
-    found = joined(given.model, config, given.bus, shapes=shapes, scale=given.scale)
+    found = joined(given.model, config, given.bus, shapes=shapes, scale=given.scale, latency=given.latency)
     steps, jobs, cycles, model, compared = found
     text = (
         f"one list: {steps} steps, {jobs} jobs, {cycles:,} cycles ({model:,} by the cycle model); {compared:,} "

@@ -83,6 +83,16 @@ def test_a_function_of_a_million_channels(tmp_path):
     assert peak < 100 << 20
 
 
+@pytest.mark.parametrize("name", ["QGemm", "MatMulIntegerToFloat", "Identity", "DequantizeLinear", "Conv"])
+def test_a_node_of_another_domain_without_inputs(name, tmp_path):
+    """The checker does not know these domains, so it does not count inputs."""
+    path = write(tmp_path / "m.onnx", nodes(f"[fc] yq = com.microsoft.{name}()"))
+    model = Model.open(path)
+    assert [product.layer for product in model.products] == [None] * len(model.products)
+    assert model.reading.network is None
+    assert not model.reading.lone
+
+
 def with_functions(path, bodies: dict[str, list[str]]) -> None:
     """A model that calls the first of the functions; each calls those that are named."""
     opset = [helper.make_opsetid("", 13), helper.make_opsetid("f", 1)]

@@ -15,6 +15,7 @@ from .catalogue import CATALOGUE
 from .functions import all_nodes, expanded_size
 from .library import library
 from .names import check_names
+from .node import is_operator
 from .order import sort_nodes
 from .other_frameworks import refuse_other_frameworks
 from .shapes import with_shapes
@@ -98,12 +99,12 @@ def _without_copies(model: ModelProto) -> ModelProto:
     for node in all_nodes(graph.node):
         for place, name in enumerate(node.input):
             node.input[place] = origins.get(name, name)
-        if node.op_type == "DequantizeLinear" and node.input[0] in held:
+        if is_operator(node, "DequantizeLinear") and node.input[0] in held:
             origins[node.output[0]] = node.output[0]
-        elif node.op_type == "Identity" and node.input[0] in origins and node.output[0] not in leaving:
+        elif is_operator(node, "Identity") and node.input[0] in origins and node.output[0] not in leaving:
             origins[node.output[0]] = node.input[0]
     for place in reversed(range(len(graph.node))):
-        if graph.node[place].op_type == "Identity" and graph.node[place].output[0] in origins:
+        if is_operator(graph.node[place], "Identity") and graph.node[place].output[0] in origins:
             del graph.node[place]
     return model
 

@@ -7,12 +7,13 @@ outcomes back.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import cocotb
 from cocotb.clock import Clock
+from cocotb.queue import Queue
 from cocotb.triggers import Timer
 from cocotb.types import LogicArray
 from cocotbext.axi import (
@@ -75,6 +76,52 @@ def _settle(channel: Any) -> None:
     channel.recv = settled
 
 
+class _Latency:
+    """Answers of the memory come `cycles` later than they can; others may be on their way at the same time."""
+
+    def __init__(self, slaves: Mapping[str, Any]) -> None:
+        self.cycles = 0
+        for name, slave in slaves.items():
+            if name == "y":
+                self._answer_later(slave.b_channel)
+            else:
+                self._ask_later(slave.ar_channel)
+
+    def _answer_later(self, channel: Any) -> None:
+        """Delay what is sent over a channel."""
+        send = channel.send
+
+        async def later(beat: Any) -> None:
+            await Timer(self.cycles * PERIOD, "ns")
+            await send(beat)
+
+        async def sent(beat: Any) -> None:
+            if self.cycles:
+                cocotb.start_soon(later(beat))
+            else:
+                await send(beat)
+
+        channel.send = sent
+
+    def _ask_later(self, channel: Any) -> None:
+        """Delay what comes over a channel."""
+        receive, come = channel.recv, Queue[tuple[float, Any]]()
+
+        async def keep() -> None:
+            while True:
+                beat = await receive()
+                come.put_nowait((cocotb.simtime.get_sim_time("ns") + self.cycles * PERIOD, beat))
+
+        async def received() -> Any:
+            due, beat = await come.get()
+            if (left := due - cocotb.simtime.get_sim_time("ns")) > 0:
+                await Timer(left, "ns")
+            return beat
+
+        channel.recv = received
+        cocotb.start_soon(keep())
+
+
 class ListBench(Bench):
     """Clock, reset, an AXI4-Lite master and memory."""
 
@@ -88,6 +135,7 @@ class ListBench(Bench):
             target = _Port(self.memory, name)
             self.slaves[name] = kind(bus.from_prefix(dut, f"m_axi_{name}"), dut.clk, dut.rst, target=target)
         _settle(self.slaves["y"].w_channel)
+        self._latency = _Latency(self.slaves)
         for model in (self.control.write_if, self.control.read_if, *self.slaves.values()):
             model.log.setLevel("ERROR")
 
@@ -143,6 +191,7 @@ class ListBench(Bench):
         outcome, memory = ListOutcome(), self.memory
         memory.broken, memory.beats = work.broken, dict.fromkeys(PORTS, 0)
         self.stall_ports(work.stalls, work.seed)
+        self._latency.cycles = work.latency
         await self.steps(work.before, work.limit)
         began = cocotb.simtime.get_sim_time("ns")
         await self.write(*work.play)

@@ -27,7 +27,8 @@ class ListWork:
     """A list for the bench: `memory` from address 0 on, with the list at `address`.
 
     Accesses to `broken` bytes are answered with an error, like accesses beyond the memory. `stalls` are the
-    probabilities of a pause in a cycle, one for each of `PORTS`. `registers` are addresses: name -> address; `before`
+    probabilities of a pause in a cycle, one for each of `PORTS`, and `latency` the cycles by which the memory answers
+    later than at once; bursts may overlap. `registers` are addresses: name -> address; `before`
     and `recovery` are (address, value) to write, or (address, mask, value) to wait for.
     """
 
@@ -40,6 +41,7 @@ class ListWork:
     recovery: Sequence[tuple[int, ...]]
     broken: Sequence[tuple[int, int]] = ()
     stalls: Sequence[float] = (0, 0, 0, 0)
+    latency: int = 0
     seed: int = 0
     limit: int = 100_000
 

@@ -31,17 +31,20 @@ class Played:
 class EngineMemory:
     """An engine whose `memory`, bytes from address 0 on, lives as long as a simulator does: from `with` to its end.
 
-    `stalls` is the probability of a pause in a cycle, on each channel of each port.
+    `stalls` is the probability of a pause in a cycle, on each channel of each port. The memory answers each burst
+    `latency` cycles later than at once; bursts may overlap.
 
     >>> with EngineMemory(SimulatedDmaEngine(config), image) as memory:
     ...     played = memory.play(address, length, jobs=1, writes=[(a, data)], reads=[(y, size)], limit=10_000)
     """
 
-    def __init__(self, engine: SimulatedDmaEngine, memory: bytes, *, stalls: float = 0.0, seed: int = 0) -> None:
+    def __init__(
+        self, engine: SimulatedDmaEngine, memory: bytes, *, stalls: float = 0.0, latency: int = 0, seed: int = 0
+    ) -> None:
         if not 0 <= stalls < 1:
             raise ValueError(f"stalls must be at least 0 and below 1, not {stalls!r}")
         self._engine, self._memory = engine, memory
-        self._stalls, self._seed = stalls, seed
+        self._stalls, self._latency, self._seed = stalls, latency, seed
         self._ours, self._theirs = Pipe()
         self._thread = threading.Thread(target=self._run, name="engine memory", daemon=True)
         self._error: BaseException | None = None
@@ -79,7 +82,8 @@ class EngineMemory:
         """
         patience = (1 - self._stalls) ** -2
         work = self._engine.work(
-            b"", address, length, stalls=(self._stalls,) * len(PORTS), seed=self._seed, limit=int(limit * patience)
+            b"", address, length, stalls=(self._stalls,) * len(PORTS), latency=self._latency, seed=self._seed,
+            limit=int(limit * patience),
         )  # fmt: skip
         self._send(Turn(work=work, writes=writes, reads=reads))
         try:
