@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -30,6 +31,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Measure the CPU time of each test; do nothing twice that takes long and gives the same again."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background job: tests send Ctrl-C
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     bytecode.keep()
     config.pluginmanager.register(cpu_time.CpuTime(config.getoption("cpu_limit")), "cpu_time")
     yosys.replace_process()
