@@ -1,9 +1,9 @@
 """Proofs of the multiply-accumulate with two products of 8 x 8 bits in one ECP5 multiplier, in three steps.
 
 One product of packed operands is two products a lane apart, and lookup tables give the lowest bits of a product. Both
-are properties of multiplication, and proven as such (the first of int8 x int8 only; for the other signs, a solver needs
-a narrower A, and tests/hw/mac/test_ecp5_overlap.py tries all operands). The third step proves that the form makes two
-sums of them, for any multiplication with these properties.
+are properties of multiplication, and proven as such (the first with an A of 3 bits, which solvers need;
+tests/hw/mac/test_ecp5_overlap.py tries all operands of 8 bits). The third step proves that the form makes two sums of
+them, for any multiplication with these properties.
 """
 
 from __future__ import annotations
@@ -142,7 +142,6 @@ _BORROW_LOST = SeededBug(module="mac.ecp5_overlap", old="Cat(low, above[overlap]
 _NEVER_LOWERED = SeededBug(module="mac.ecp5_overlap", old="if not self.config.b.signed:", new="if True:")
 
 PROPERTIES = (
-    _packed("int8", "int8"),
     *(_packed(a, b) for a, b in (("uint3", "int8"), ("int3", "uint8"), ("uint3", "uint8"))),
     _lowest("int8", "int8", 4, quick=True),
     _lowest("int8", "int8", 6),
