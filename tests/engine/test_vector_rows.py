@@ -92,18 +92,20 @@ def test_errors_of_memory_are_reported_and_the_next_list_is_right():
     check_errors(found, given, port)
 
 
-def wrong_lists(words, register, too_long):
-    """Lists with a fault behind the first command, which writes to `register`: by name the words, the error, and the
-    word that ends the list. Where rows are too long, this is the word behind command number `too_long`.
+def wrong_lists(words, registers, too_long):
+    """Lists with a fault behind the first command, which writes to `registers`: by name the words, the error, and the
+    word that ends the list. Where rows are too long, this is the last one of command number `too_long`.
     """
-    start = Opcode.WRITE << 30 | (BASE + register.offset)
+    start = Opcode.WRITE << 30 | (len(registers) - 1) << 22 | (BASE + registers[0].offset)
     extent = Opcode.WRITE << 30 | (BASE + dma_register("A_LAST_EXTENT").offset)
-    first = words.index(start) + 2
+    size = 1 + len(registers)
+    first = words.index(start) + size
     at, second = words.index(extent) + 1, words.index(start, first)
     long = [*words[:at], CONFIG.row_length, *words[at + 1 :]]
+    again = [*words[:first], *words[first - size : first]]
     return {
-        "rows too long": (long, "REFUSED", (first, second + 2)[too_long]),
-        "a command before the one before has ended": ([*words[:first], start, words[first - 1]], "REFUSED", first + 2),
+        "rows too long": (long, "REFUSED", (first, second + size)[too_long]),
+        "a command before the one before has ended": (again, "REFUSED", first + size),
         "no register behind the last": ([*words[:first], BEHIND, 0, *words[first:]], "REFUSED", first + 2),
         "cut off before the command's word": (words[: second + 1], "CUT_OFF", second + 1),
     }
@@ -113,7 +115,7 @@ def test_what_is_wrong_with_a_list_of_softmax_has_a_name_and_the_next_list_is_ri
     found, image = engine(4), MemoryImage(3)
     operations = operations_of(image, np.random.default_rng(3), 2, 4, ragged=False, draw=random_softmax)
     work = prepared(found, image, operations)
-    given = wrong_lists(words_of(work), SOFTMAX_REGISTER, 1)  # the first command reads the table
+    given = wrong_lists(words_of(work), [SOFTMAX_REGISTER], 1)  # the first command reads the table
     for (words, _, _), outcome in zip(given.values(), check_wrong_lists(found, work, operations, given), strict=True):
         assert outcome.memory == with_list(work, words).memory  # no row has begun
 
@@ -122,7 +124,7 @@ def test_what_is_wrong_with_a_list_of_normalization_has_a_name_and_the_next_list
     found, image = engine(4), MemoryImage(3)
     operations = operations_of(image, np.random.default_rng(3), 2, 4, ragged=False, draw=random_normalization)
     work = prepared(found, image, operations)
-    check_wrong_lists(found, work, operations, wrong_lists(words_of(work), NORMALIZATION_REGISTERS[-1], 0))
+    check_wrong_lists(found, work, operations, wrong_lists(words_of(work), NORMALIZATION_REGISTERS, 0))
 
 
 @pytest.mark.parametrize(
