@@ -187,18 +187,27 @@ FUNCTION_BODIES = {name: between(inside, "a") for name, inside in FUNCTIONS.item
 }
 
 
-@pytest.mark.sampled(6)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", FUNCTION_BODIES)
-def test_functions_of_every_integer(name, kind, tmp_path):
-    rng = np.random.default_rng(6)
+def compare_function(name, kind, rng, tmp_path, *, draws):
+    """All integers, at scales of several `draws`."""
     head = f"g ({kind}[1, 256] a) => ({kind}[1, 256] y)"
-    for draw in range(2 * SCALES):
+    for draw in range(draws):
         constants = parameters(rng, kind, "a", "y") | NUMBERS
         if draw % 2 and any(part in name for part in ("Sigmoid", "Tanh", "two")):
             constants["ys"] = np.float32(rng.uniform(1, 1.1) / 256)
         opset = {"opset": 20, "ir": 9} if name.split()[0] in ("Gelu", "Mish") else {}
         compare(tmp_path, head, FUNCTION_BODIES[name], constants, {"a": codes(kind).reshape(1, 256)}, **opset)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", FUNCTION_BODIES)
+def test_functions_of_every_integer(name, kind, tmp_path):
+    compare_function(name, kind, np.random.default_rng(6), tmp_path, draws=2 * SCALES)
+
+
+def test_each_function_once(tmp_path):
+    for index, name in enumerate(FUNCTION_BODIES):
+        compare_function(name, KINDS[index % len(KINDS)], np.random.default_rng(index), tmp_path, draws=1)
 
 
 @pytest.mark.parametrize(
