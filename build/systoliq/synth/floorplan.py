@@ -10,10 +10,9 @@ blocks of a stage lie next to each other, near the middle of its strip. A stage 
 blocks lie between the stages before and behind it. Control that reaches all blocks of a stage needs this for short
 wires.
 
-Other memory blocks are those of an engine, which has one array, and of stages behind the last strip of a network. Their
-sites are chosen after a first placement: the blocks of one memory lie next to each other, near the cells that they are
-connected to. In the first placement they are up to 80 tiles away from these cells, since nextpnr moves memory blocks to
-their sites after the cells.
+An engine has one array and many memory blocks. Their sites are chosen after a first placement: the blocks of one memory
+lie next to each other, near the cells that they are connected to. In the first placement they are up to 80 tiles away
+from these cells, since nextpnr moves memory blocks to their sites after the cells.
 """
 
 from __future__ import annotations
@@ -43,8 +42,8 @@ _COLUMN = re.compile(r"(?P<array>.*)\.column_(?P<column>\d+)\.")
 
 
 def floorplan(multipliers: Iterable[str], memories: Iterable[str], sites: BlockSites | None) -> dict[str, str]:
-    """The site of each of `multipliers`, and of those of a network's `memories` that lie in its strips or between them,
-    all of them hierarchical names; empty where the placer does as well alone.
+    """The site of each of `multipliers`, and of a network's `memories`, all of them hierarchical names; empty where the
+    placer does as well alone.
 
     This is the case if the arrays have no more multipliers than one row of the part, if there is no array, and if the
     strips do not fit side by side.
@@ -93,10 +92,7 @@ def _along(multipliers: list[str], memories: list[str], sites: BlockSites) -> di
         arrays.setdefault(_stage(name), []).append((sites.columns[column][0], sites.rows[row]))
     plan = {name: sites.name(*place) for name, place in places.items()}
     middles = {stage: _middle(taken) for stage, taken in arrays.items()}
-    last = max(arrays)
     for stage, names in groupby(memories, _stage):
-        if stage > last:
-            break
         together = list(names)
         cluster = _cluster(free, len(together), _between(middles, stage))
         plan |= {name: free.pop(site) for name, site in zip(together, cluster, strict=True)}
@@ -104,12 +100,8 @@ def _along(multipliers: list[str], memories: list[str], sites: BlockSites) -> di
     return plan
 
 
-def memories_near(
-    placed: Mapping[str, Any], memories: Collection[str], sites: BlockSites, taken: Collection[str] = ()
-) -> dict[str, str]:
-    """The sites of `memories`, beside the `taken` ones, near the cells that they are connected to in `placed`, a
-    netlist that nextpnr wrote.
-    """
+def memories_near(placed: Mapping[str, Any], memories: Collection[str], sites: BlockSites) -> dict[str, str]:
+    """The sites of `memories` near the cells that they are connected to in `placed`, a netlist that nextpnr wrote."""
     (top,) = placed["modules"].values()
     moved = set(memories)
     places = {cell.name: (cell.x, cell.y) for cell in placed_cells(placed) if cell.name not in moved}
@@ -121,7 +113,7 @@ def memories_near(
     together: dict[str, list[str]] = {}
     for name in sorted(memories, key=natural):
         together.setdefault(_MEMORY.sub("", name), []).append(name)
-    free = {place: site for place, site in sites.memories.items() if site not in taken}
+    free = sites.memories
     plan: dict[str, str] = {}
     for names in sorted(together.values(), key=len, reverse=True):
         near = [

@@ -7,7 +7,7 @@ import functools
 import json
 import math
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -294,21 +294,13 @@ def _timed(folder: Path, name: str, mhz: float, say: Callable[[str], None]) -> _
 
 
 def _memory_sites(
-    netlist: bytes,
-    memories: Sequence[str],
-    sites: BlockSites,
-    taken: Collection[str],
-    nextpnr: Command,
-    target: Target,
-    mhz: float,
+    netlist: bytes, memories: Sequence[str], sites: BlockSites, nextpnr: Command, target: Target, mhz: float
 ) -> dict[str, str]:
-    """The `sites` near the cells that memory blocks are connected to, by a first placement of the `netlist`, in which
-    others are `taken`.
-    """
+    """The `sites` near the cells that memory blocks are connected to, by a first placement of the `netlist`."""
 
     def place(building: Path) -> None:
         (building / "netlist.json").write_bytes(netlist)
-        near = memories_near(first_placement(nextpnr, target, mhz, building), memories, sites, taken)
+        near = memories_near(first_placement(nextpnr, target, mhz, building), memories, sites)
         for file in building.iterdir():
             file.unlink()
         (building / "memories.json").write_text(json.dumps(near))
@@ -341,9 +333,9 @@ def _place(
 
     plan = floorplan(multipliers, memories, target.block_sites)
     netlist = netlist_with(plan)
-    if plan and (others := [name for name in memories if name not in plan]) and target.block_sites:
-        say(f"first placement, for the sites of {len(others)} memory blocks")
-        plan |= _memory_sites(netlist, others, target.block_sites, {*plan.values()}, nextpnr, target, mhz)
+    if plan and memories and target.block_sites and plan.keys().isdisjoint(memories):
+        say("first placement, for the sites of the memory blocks")
+        plan |= _memory_sites(netlist, memories, target.block_sites, nextpnr, target, mhz)
         netlist = netlist_with(plan)
     reports: dict[int, dict[str, Any]] = {}
     not_routed: dict[int, str] = {}
