@@ -26,7 +26,7 @@ from vector_lists import (
 )
 
 from systoliq.golden.formats import INT8, UINT8
-from systoliq.hw.dma.commands import dma_register
+from systoliq.hw.dma.commands import CommandList, dma_register
 from systoliq.hw.dma.list_player import Opcode
 from systoliq.hw.dma.registers import BASE, NORMALIZATION_REGISTERS, SOFTMAX_REGISTER
 from systoliq.hw.dma.row_operations import SoftmaxOperation
@@ -96,9 +96,10 @@ def wrong_lists(words, registers, too_long):
     """Lists with a fault behind the first command, which writes to `registers`: by name the words, the error, and the
     word that ends the list. Where rows are too long, this is the last one of command number `too_long`.
     """
-    start = Opcode.WRITE << 30 | (len(registers) - 1) << 22 | (BASE + registers[0].offset)
+    command = CommandList()
+    command.write(BASE + registers[0].offset, [0] * len(registers))
+    start, size = command.words[0], len(command.words)
     extent = Opcode.WRITE << 30 | (BASE + dma_register("A_LAST_EXTENT").offset)
-    size = 1 + len(registers)
     first = words.index(start) + size
     at, second = words.index(extent) + 1, words.index(start, first)
     long = [*words[:at], CONFIG.row_length, *words[at + 1 :]]

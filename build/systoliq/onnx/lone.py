@@ -32,7 +32,7 @@ def is_lone_product(graph: Graph) -> bool:
     if len(products) != 1 or graph.producer(products[0].output[0]) is None:  # in a body
         return False
     (product,) = products
-    if not product.input:
+    if not product.input:  # the checker counts inputs of ONNX's own operators alone
         return False
     others = [node for node in nodes if node.output != product.output and not _is_constant(graph, node)]
     if any(CATALOGUE.of(node).multiply_accumulates(graph, node) != 0 or _works_on_integers(node) for node in others):

@@ -79,7 +79,7 @@ def _without_idle_casts(model: ModelProto) -> ModelProto:
     types = {info.name: info.type.tensor_type.elem_type for info in (*graph.value_info, *graph.input)}
     types |= {tensor.name: tensor.data_type for tensor in graph.initializer}
     for node in graph.node:
-        if node.op_type == "Cast" and node.domain in ("", "ai.onnx"):
+        if is_operator(node, "Cast"):
             kind = next(each.i for each in node.attribute if each.name == "to")
             if kind == types.get(node.input[0]):
                 node.op_type = "Identity"
