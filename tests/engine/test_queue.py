@@ -73,7 +73,7 @@ def test_queue_takes_the_cycles_of_the_model(config):
 @pytest.mark.parametrize("cells", [name for name in CELLS if name != "portable"])
 @pytest.mark.parametrize("config", [SMALL, STATIONARY], ids=["output", "weight"])
 def test_queued_jobs_are_right_on_all_cells(config, cells):
-    jobs = drawn(config, 8, 40)
+    jobs = drawn(config, 8, 16)
     found = engine(config.replace(cells=cells))
     for stalls in STALLS[:2]:
         results, _ = found.run_queue(jobs, stalls=stalls, seed=5)

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,8 +21,8 @@ from click.testing import CliRunner, Result
 
 from systoliq.cli.main import cli
 from systoliq.design import LayerDesign, LayerOptions
-from systoliq.design.sources import resnet8_fc_layer
 from systoliq.golden.formats import INT8, IntFormat
+from systoliq.golden.layer import MatMulLayer
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
 from systoliq.hw.cells import model_files, models
 from systoliq.hw.delay import delay
@@ -466,14 +467,14 @@ class TestNetlist:
         assert result.exit_code != 0
         assert "cells must be one of portable, xilinx for xilinx-xc7" in result.output
 
-    @pytest.mark.parametrize(("family", "cells", "depth"), [("xcup", "dsp48e2", 8)])
-    def test_layer_passes_its_own_testbench(self, tmp_path: Path, family: str, cells: str, depth: int) -> None:
-        options = LayerOptions(rows=1, cols=2, depth=depth, requantizer="auto", cells=cells)
-        layer, origin = resnet8_fc_layer()
-        design = LayerDesign(layer, options, name="fc", origin=origin)
+    @pytest.mark.usefixtures("short_testbenches")
+    def test_layer_passes_its_own_testbench(self, tmp_path: Path, arrays: dict[str, Any]) -> None:
+        options = LayerOptions(rows=1, cols=2, depth=8, requantizer="auto", cells="dsp48e2")
+        design = LayerDesign(MatMulLayer(name="tiny", **arrays), options, name="fc")
         (testbench,) = (text for name, text in make_package(design).files.items() if name.endswith("_tb.v"))
-        (tmp_path / "tb.v").write_bytes(testbench)
-        for index, text in enumerate(netlist_sources(design.verilog, "fc", family)):
+        (tmp_path / "fc_tb.v").write_bytes(testbench)
+        one_round(tmp_path)
+        for index, text in enumerate(netlist_sources(design.verilog, "fc", "xcup")):
             (tmp_path / f"netlist_{index}.v").write_text(text)
         subprocess.run(["iverilog", "-g2005", "-o", "t", *map(str, tmp_path.glob("*.v"))], cwd=tmp_path, check=True)
         log = subprocess.run(["vvp", "t"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout

@@ -24,7 +24,7 @@ _LEAST, _FEW, _MOST = 3, 10, 40  # images: a stopped receiver of a small network
 _CYCLES = 20_000
 _HALVINGS = (4, 1, 5, 2, 6, 3)  # of A's whole range, for images about the zero point
 _MAPS = 4  # axes: image, channel, row, column
-_LEVELS = (2, 10, 4)  # the first two images that are one value in each channel, and how many apart the others are
+_LEVELS = (7, 10, 8)  # the first two images that are one value in each channel, and how many apart the others are
 
 
 @dataclass(frozen=True, kw_only=True)
