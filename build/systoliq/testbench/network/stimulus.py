@@ -24,7 +24,7 @@ _LEAST, _FEW, _MOST = 3, 10, 40  # images: a stopped receiver of a small network
 _CYCLES = 20_000
 _HALVINGS = (4, 1, 5, 2, 6, 3)  # of A's whole range, for images about the zero point
 _MAPS = 4  # axes: image, channel, row, column
-_LEVELS = (7, 10, 8)  # the first two images that are one value in each channel, and how many apart the others are
+_LEVELS = (7, 10, 18, 26, 34)  # images that are one value in each channel; none in a network of few images
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,9 +80,8 @@ def _images(tensor: Tensor, count: int, generator: np.random.Generator) -> npt.N
     for index, value in zip(range(_LEAST + 1, count, 2), (of.min, of.max, tensor.zero_point), strict=False):
         images[index] = value
     if images.ndim == _MAPS:
-        first, second, step = _LEVELS
-        for index in (first, *range(second, count, step)):
-            images[index] = images[index, :, :1, :1]
+        levels = [index for index in _LEVELS if index < count]
+        images[levels] = images[levels, :, :1, :1]
     return images
 
 
