@@ -188,6 +188,7 @@ def test_emitted_vendor_cells_bring_their_models(small: tuple[Path, Path], tmp_p
 
 @pytest.mark.simulator
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
+@pytest.mark.usefixtures("short_testbenches")
 @pytest.mark.parametrize(("family", "depth"), [("ecp5", 8), ("ice40", 4), ("ice40", 1)])
 def test_netlist_is_bit_exact(tmp_path: Path, family: str, depth: int) -> None:
     options = LayerOptions(rows=1, cols=2, depth=depth, requantizer="auto", cells=family)
