@@ -33,7 +33,11 @@ FAULTS = {
     "room for one tile more": (ROOM, r"\1 4'h3 :", "must fall after"),
     "room for one tile less": (ROOM, r"\1 4'h1 :", "must fall after"),
     "room that is given and taken at once, counted": (r"returned \^ reserve", "returned | reserve", "FAIL: "),
-    "room that a reset does not take": (r"rst \? 1'h0 : (_23;)", r"\1", "must fall after"),
+    "room that a reset does not take": (
+        r"(?s)(returned <= (\w+);.*?assign \2 = )rst \? 1'h0 : ",
+        r"\1",
+        "must fall after",
+    ),
     "a last result that stays where it is": (
         r"(?s)(module \w+_result_buffer\(.*?)fetch \? (\w+ : complete_any;)",
         r"\g<1>1'h1 ? \2",
