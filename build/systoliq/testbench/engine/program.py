@@ -367,7 +367,8 @@ class EngineProgram(JobSteps):
 
     def _interrupted(self, index: int, *, clears: int, resets: int) -> Iterator[str]:
         """A job, cleared so often and reset so often, each time a little later, in each phase in other cycles; after
-        each it comes whole. Requests are on the bus in some resets. The first reset comes after a whole job.
+        each it comes whole. Requests are on the bus before some resets, and make none of them later: if there are as
+        many resets as cycles, there is one in each. The first reset comes after a whole job.
         """
         cycles = self.jobs[index].cycles + _AFTER
         yield from self.whole(index)
@@ -377,10 +378,11 @@ class EngineProgram(JobSteps):
             yield from self.cleared()
             yield from self.again(index)
         for turn in range(resets):
+            on_bus, requests = _ON_BUS[turn % len(_ON_BUS)]
             if turn:
                 yield from self.started(index)
-                yield _pause(turn * cycles // resets, cycles // resets // _PHASES)
-            yield _p("RESET", _RESETS[turn % len(_RESETS)], *_ON_BUS[turn % len(_ON_BUS)])
+                yield _pause(max(turn * cycles // resets - on_bus, 0), cycles // resets // _PHASES)
+            yield _p("RESET", _RESETS[turn % len(_RESETS)], on_bus, requests)
             yield self.status(jobs=0)
             if not turn:
                 yield from (_p("READ", each.offset, 0, ALL) for each in self.map.registers if self._begins_at_0(each))
