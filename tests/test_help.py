@@ -19,14 +19,17 @@ from click.testing import CliRunner
 
 from systoliq.cli.main import cli
 from systoliq.sim.tools import find, missing_text
+from systoliq.synth.targets import open_target
 
 COMMANDS = {name: cli.get_command(None, name) for name in cli.list_commands(None)}
 NO_EXAMPLES = {"doctor", "prove", "verify"}  # they take a folder or nothing
 QUICK = r"systoliq (emit|layers|quantize|registers) "  # the others synthesize, simulate or measure
-ELSEWHERE = (  # a cluster; hours; tests/board; tests/partition; tests/accelerate; tests/deploy
-    r"--scheduler|^systoliq (bench-area|bitstream|board (project|run|simulate)|build float\.onnx|deploy|partition"
-    r"|run out/parts) "
+ELSEWHERE = (  # a cluster, a board, root or minutes; the tests of these commands try each with what it needs
+    r"--scheduler|--liberty|--place|^pip |^systoliq (bench --sizes|bench-area|bitstream"
+    r"|board (fit float|load|project|run|simulate)|build float|deploy|harden|mutants|partition|run out/parts|signoff)\b"
 )
+OF_A_NETWORK = r"systoliq (board fit|compile|run) |.* --bits 4"  # model.onnx is a layer elsewhere
+DIRECTORIES = {"out/fc": "emit resnet8-fc", "out/engine": "emit engine --rows 16 --cols 16 --bus 64"}
 TOOLS = {"iverilog": "icarus"}
 
 
@@ -110,6 +113,23 @@ def save_model(path: Path, constants: dict[str, np.ndarray | np.generic]) -> Non
     onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)], ir_version=8), path)
 
 
+def save_network(b: np.ndarray) -> None:
+    """A network with one convolution and the product /fc/Gemm, an image for it, and eight with labels."""
+    text = """<ir_version: 8, opset_import: ["": 13]> g (float[1, 3, 32, 32] x) => (float[1, 10] y)
+        <float s = {0.02}, float t = {0.5}, int8 z = {0}> { q = QuantizeLinear(x, s, z)
+        c = QLinearConv <strides = [8, 8]> (q, s, z, w, s, z, t, z)  f = Flatten(c)
+        p = QLinearMatMul(f, t, z, b, s, z, t, z)  y = DequantizeLinear(p, t, z) }"""
+    rng = np.random.default_rng(6)
+    model = onnx.parser.parse_model(text)
+    model.graph.node[3].name = "/fc/Gemm"
+    w = rng.integers(-64, 65, (4, 3, 8, 8)).astype(np.int8)
+    model.graph.initializer.extend([onnx.numpy_helper.from_array(b, "b"), onnx.numpy_helper.from_array(w, "w")])
+    onnx.save(model, "model.onnx")
+    images = rng.normal(size=(8, 3, 32, 32)).astype(np.float32)
+    np.savez("x.npz", x=images[:1])
+    np.savez("test.npz", inputs=images, labels=rng.integers(0, 10, 8))
+
+
 def save_dynamic_model(path: Path, b: np.ndarray) -> None:
     """An ONNX model with one product of dynamic quantization, the node fc_quant."""
     text = """<ir_version: 8, opset_import: ["": 13]> g (float[M, 64] x) => (float[M, 10] y) {
@@ -138,13 +158,25 @@ def runs() -> list[object]:
     ]
 
 
+def prepare(example: str) -> None:
+    """Write what the example takes beyond the files of the folder."""
+    if "osu018" in example and not (library := Path(open_target("osu018").library.path)).is_file():
+        pytest.skip(f"{library} is not there: apt-get install qflow-tech-osu018")
+    if re.match(OF_A_NETWORK, example):
+        save_network(np.load("layer.npz")["b"])
+    for directory, command in DIRECTORIES.items():
+        if re.search(rf"(?<!--out ){directory}\b(?!\.)", example):
+            assert CliRunner().invoke(cli, [*command.split(), "--out", directory]).exit_code == 0
+
+
 @pytest.mark.sampled(9)
+@pytest.mark.filterwarnings("ignore:HarfBuzz-Subset will be required")  # WeasyPrint's, of what it writes PDF with
 @pytest.mark.parametrize("example", runs())
 def test_example_runs(example, folder):
+    prepare(example)
     if not example.startswith("systoliq "):
         if not (tool := find(TOOLS[shlex.split(example)[0]])).found:
             pytest.skip(missing_text(tool))
-        assert CliRunner().invoke(cli, ["emit", "resnet8-fc", "--out", "out/fc"]).exit_code == 0
         done = subprocess.run(["bash", "-ec", example], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
         return
