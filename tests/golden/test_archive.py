@@ -11,7 +11,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from systoliq.golden.archive import npz_bytes, read_array, read_arrays
+from systoliq.golden.archive import _npy_bytes, npz_bytes, read_array, read_arrays
 from systoliq.golden.limits import ARCHIVE_ARRAYS, ARCHIVE_BYTES
 
 GIANT = 1 << 40
@@ -87,6 +87,16 @@ def test_written_bytes_depend_on_no_version():
 def test_python_objects_are_not_written():
     with pytest.raises(ValueError, match="a: must have elements of numbers, not Python objects"):
         npz_bytes({"a": np.array([None])})
+
+
+def test_as_many_bytes_as_there_may_be_are_written(monkeypatch):
+    array = np.zeros(1000, np.uint8)
+    size = len(_npy_bytes("a", array))
+    monkeypatch.setattr("systoliq.golden.archive._MOST_WRITTEN", size + 1)
+    assert npz_bytes({"a": array})
+    monkeypatch.setattr("systoliq.golden.archive._MOST_WRITTEN", size)
+    with pytest.raises(ValueError, match=f"must have less than {size} bytes in all, not {size}"):
+        npz_bytes({"a": array})
 
 
 def test_as_many_arrays_as_there_may_be_are_read(tmp_path):

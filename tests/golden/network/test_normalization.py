@@ -55,3 +55,10 @@ def test_a_tie_goes_to_the_even_integer():
         name="n", inputs=(x,), output=y, gain=np.ones(4, np.float32), shift=shift, epsilon=np.float32(1e-5)
     )
     assert made.apply(np.full((1, 4), 9, np.int8)).tolist() == [[0, 2, 0, -2]]
+
+
+def test_the_smallest_scale_beside_epsilon():
+    """Epsilon must be below 2^48 in units of a variance: 4 * 1 / scale^2 for two channels."""
+    node(2, 2.0**-22, 0.03, INT8, UINT8, epsilon=1.0)
+    with pytest.raises(ValueError, match="must not be so small beside epsilon, 1, that"):
+        node(2, 2.0**-23, 0.03, INT8, UINT8, epsilon=1.0)
