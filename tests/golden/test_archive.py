@@ -11,7 +11,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from systoliq.golden.archive import _npy_bytes, npz_bytes, read_array, read_arrays
+from systoliq.golden.archive import _MOST_WRITTEN, _npy_bytes, npz_bytes, read_array, read_arrays
 from systoliq.golden.limits import ARCHIVE_ARRAYS, ARCHIVE_BYTES
 
 GIANT = 1 << 40
@@ -82,6 +82,10 @@ def test_written_bytes_depend_on_no_version():
         hashlib.sha256(npz_bytes(WRITTEN)).hexdigest()
         == "193b2386b1f7b1364bbe7268ccf135080d9571cbc417d43ec0e2cf2db049442c"
     )
+
+
+def test_places_in_the_greatest_archive_that_is_written_have_32_bits():
+    assert _MOST_WRITTEN + 200 * ARCHIVE_ARRAYS < 1 << 32, "200 bytes for the headers of each array"
 
 
 def test_python_objects_are_not_written():
