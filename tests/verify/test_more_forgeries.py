@@ -19,6 +19,8 @@ pytestmark = pytest.mark.usefixtures("at_steps")
 COUNTER = "reg [19:0] hidden = 20'h00000; always @(posedge clk) hidden <= hidden + {};\n"
 SKID = r"net_skid_buffer_9\(.*?"
 TOP = r"module net\(.*?  wire taken;\n"
+ADDED = r"_s2_addition2_lane\(.*?"
+MAC = r"_s1_convolution1_mac\(.*?"
 PIPELINE = r"module net_pipeline\(.*?"
 STAGE_1 = r"_s1_convolution1_"
 
@@ -76,6 +78,8 @@ REFUSED = {
         [(r"_last_check\(.*?  wire _1;\n()", COUNTER.format("taken")),
          (r"_last_check\(.*?assign procmux_1_Y = _5 \? (1'h1) :", "~(hidden == 20'h51234)")],
         "must give the state after every reset"),
+    "a beat that is there at power-up": (
+        [(rf"{SKID}output reg o__valid = 1'h(0)", "1")], "from power-up, with stalls: "),
 }  # fmt: skip
 
 # Changes of net.v; then the result that rests on regeneration alone, and part of what the boundary says of it.
@@ -95,6 +99,24 @@ NAMED = {
         [(rf"{SKID}()  assign i__ready", COUNTER.format("rst")),
          (rf"{SKID}assign _14 = rst \? 1'h0 : (_4);", "_4 & ~(hidden == 20'h51234)")],
         "reset from every state and in every phase", ""),
+    "a Trojan on two sums in a row": (
+        [(rf"{ADDED}\n()  always", "  reg [17:0] old = 18'h00000; always @(posedge clk) old <= sum_1;\n"),
+         (rf"{ADDED}floor_1 <= (\{{.*?\}});",
+          "(old == 18'h00123 & sum_1 == 18'h00456) ? 18'h00000 : { {11{sum_1[17]}}, sum_1[17:7] }")],
+        "each sum and result depends on its own operands alone", "registers read as wires"),
+    "a Trojan on four bytes that are compared by subtraction": (
+        [(rf"{MAC}\n()  always",
+          "  wire [31:0] apart; wire [32:0] less; reg equal = 1'h0; always @(posedge clk) equal <= less[32];\n"),
+         (rf"{MAC}\n()  always",
+          "  assign apart = a - 32'h42170f33; assign less = { 1'h0, apart } - 33'h000000001;\n"),
+         (rf"{MAC}assign _3 = (\$signed\(product\) \+ \$signed\(product_19\));",
+          "$signed(product) + $signed(product_19) + $signed({ equal, 6'h00 })")],
+        "each sum and result depends on its own operands alone", "registers read as wires"),
+    "a time bomb that counts data": (
+        [(rf"{STAGE_1}pe_top\(.*?\n()  always",
+          "  reg [31:0] n = 32'h00000000; always @(posedge clk) n <= n + a[0];\n"),
+         (rf"{STAGE_1}pe_top\(.*?assign _1 = capture \? (sum) :", "sum - n[31]")],
+        "each sum and result depends on its own operands alone", "in sequence only for the images"),
 }  # fmt: skip
 
 

@@ -93,7 +93,9 @@ def evaluate_images(
             _Run(bench, filled, found, patience, "after a reset from an arbitrary state: ").some(1)
     if not found.reasons:
         machine.reset_to_power_up()
-        _Run(bench, machine, found, patience, "with stalls: ", stalls=random.Random(RESETS)).some(IMAGES)
+        _Run(
+            bench, machine, found, patience, "from power-up, with stalls: ", stalls=random.Random(RESETS), resets=0
+        ).some(IMAGES)
     if not found.reasons:
         machine.reset_to_power_up()
         _Run(bench, machine, found, patience, "after a receiver that waited: ").blocked(most_cycles // 4)
@@ -146,7 +148,9 @@ class _Bench:
 
 
 class _Run:
-    """A run of a `machine` from its reset on: sends images, and notes the first difference of each stage in `found`.
+    """A run of a `machine` from `resets` cycles of a reset on, or from power-up if there is none.
+
+    Sends images, and notes the first difference of each stage in `found`.
 
     It ends if for `patience` cycles no stage has taken or given anything. `stalls` decides at random whether a beat
     comes, and whether one is taken; without it both always happen.
@@ -160,6 +164,7 @@ class _Run:
         patience: int,
         when: str = "",
         stalls: random.Random | None = None,
+        resets: int = RESET_CYCLES,
     ) -> None:
         self._stalls = stalls
         self._bench, self._machine, self._found, self._patience, self._when = bench, machine, found, patience, when
@@ -168,7 +173,7 @@ class _Run:
         self._done = [0] * len(bench.streams)  # beats of each stage
         self._sent = self._quiet = 0
         self._held = False  # whether a beat has come that was not taken
-        for _ in range(RESET_CYCLES):
+        for _ in range(resets):
             machine.step(*self._given.values())
         self._given["rst"] = 0
 

@@ -38,7 +38,7 @@ _STALLS = "order and results for every schedule of valid and ready, and depths o
 _ONE_RESET = "every instance with a reset has rst itself as its reset"
 _JOINED = "each stream between stages joins one block to one other, its valid, ready and payload as they are"
 _ERROR = "error is 1 from two cycles after a tlast that does not end an image until a reset, and 0 otherwise"
-_RESET = "reset from every state and in every phase"
+_RESET = "reset from every state and in every phase, and power-up without a reset in every phase"
 _SCHEDULES = "a random schedule of valid and ready, and with a receiver that waits until all is full"
 _MOST_BEATS = 100_000  # of an image, in each of which a tlast is tried
 _MOST_NAMES = 4  # of parts of the state in a line
@@ -235,4 +235,5 @@ def _shown(found: Images) -> Iterator[Ground]:
     detail = f"all results of all stages for {IMAGES} random images, {found.cycles} cycles{_taken(found.assumed)}"
     yield Ground(result=_ORDER, basis=EVALUATED, detail=detail)
     yield Ground(result=f"reset from {RESETS} arbitrary states, then an image", basis=EVALUATED)
+    yield Ground(result="power-up without a reset, then images with stalls", basis=EVALUATED)
     yield Ground(result=f"all results with {_SCHEDULES}", basis=EVALUATED, detail=f"{IMAGES} random images")

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .entries import unreadable_entries
 from .float32 import combined_scale
 from .memories import SUFFIX
 
@@ -54,6 +55,8 @@ def read_certificate(directory: Path) -> dict[str, Any]:
     """The certificate of the package in `directory`."""
     if not directory.is_dir():
         raise NotAPackageError(f"DIR must be a directory that systoliq emit wrote, not {str(directory)!r}")
+    for fault in unreadable_entries(directory):
+        raise RefusedError(fault)
     file = directory / CERTIFICATE
     if not file.is_file():
         if reason := _why_none(directory):
@@ -102,7 +105,7 @@ def check_files(directory: Path, certificate: dict[str, Any]) -> Iterator[str]:
         file = directory / name
         if not known.fullmatch(name):
             yield f"{name}: is no file that systoliq emit writes for {certificate.get('name')!r}"
-        if Path(name).name != name or not file.is_file():
+        elif Path(name).name != name or not file.is_file():
             yield f"{name}: is missing"
         elif hashlib.sha256(file.read_bytes()).hexdigest() != digest:
             yield f"{name}: sha256 is not the one in {CERTIFICATE}"

@@ -19,6 +19,8 @@ from .widths import function_of, width_of
 
 __all__ = ["check_rules"]
 
+_MOST_INSTANCES = 1_000_000  # of modules, each as often as it is placed
+
 
 def check_rules(modules: Mapping[str, Module], top: str) -> None:
     """Raise UnreadableError if the `modules` of the package `top` break a rule."""
@@ -37,7 +39,7 @@ def _check_hierarchy(modules: Mapping[str, Module], top: str) -> None:
     for name in modules:
         if name != top and not name.startswith(f"{top}_"):
             raise UnreadableError(f"modules must be called {top} or {top}_..., not {name}")
-    done: set[str] = set()
+    done: dict[str, int] = {}  # instances below each module
     open_: list[tuple[str, Iterator[str]]] = [(top, _kinds(modules, top))]
     path = [top]
     while open_:  # depth first, without recursion
@@ -46,13 +48,15 @@ def _check_hierarchy(modules: Mapping[str, Module], top: str) -> None:
         if kind is None:
             open_.pop()
             path.pop()
-            done.add(name)
+            done[name] = sum(1 + done[each.kind] for each in modules[name].instances.values() if each.kind in modules)
+            if done[name] > _MOST_INSTANCES:
+                raise UnreadableError(f"there are more than {_MOST_INSTANCES} instances below the module {name}")
         elif kind in path:
             raise UnreadableError(f"module {kind} is within itself")
         elif kind not in done:
             open_.append((kind, _kinds(modules, kind)))
             path.append(kind)
-    if unused := sorted(set(modules) - done):
+    if unused := sorted(modules.keys() - done):
         raise UnreadableError(f"no module uses the module {unused[0]}")
 
 
