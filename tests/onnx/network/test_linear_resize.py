@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import onnxruntime
 import pytest
 
 from systoliq.errors import InputError
@@ -97,6 +98,32 @@ def test_what_is_refused_is_named(how, message, tmp_path):
     path = resized(tmp_path / "m.onnx", rng, (4, 4), by_scales("half_pixel", (2, 2)) | how)
     with pytest.raises(InputError, match=message):
         read_network(path)
+
+
+@pytest.mark.parametrize(("scale", "alike"), [(2, True), (3, False), (1.5, False)])
+def test_integers_without_a_dequantizer_depend_on_the_optimization(scale, alike, tmp_path):
+    """onnxruntime cuts fractions off. An optimized Resize behind a QLinearConv has channels last, and another kernel,
+    which gives the same at powers of two only. So the reader refuses it.
+    """
+    rng = np.random.default_rng(1)
+    graph = """g (float[1, 8, 6, 6] x) => (float[1, 8, h, w] y) {
+        a = QuantizeLinear(x, s, z) b = QLinearConv(a, s, z, w, s, z, s, z)
+        f = Resize<mode = "linear">(b, , c) y = DequantizeLinear(f, s, z) }"""
+    kernels = (np.eye(8)[:, :, None, None] * 100).astype(np.int8)  # with both scales of 0.01 as they are
+    constants = {"s": np.float32(0.01), "z": np.int8(0), "w": kernels, "c": np.array([1, 1, scale, scale], np.float32)}
+    path = write(tmp_path / "m.onnx", graph, constants)
+    x = rng.integers(-128, 128, (1, 8, 6, 6)).astype(np.float32) * np.float32(0.01)
+    plain, optimized = (result(path, level, x) for level in ("ORT_DISABLE_ALL", "ORT_ENABLE_ALL"))
+    assert np.array_equal(plain, optimized) is alike
+    with pytest.raises(InputError, match="mode must be nearest between integers, not linear"):
+        read_network(path)
+
+
+def result(path, level, x):
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return session.run(None, {"x": x})[0]
 
 
 def test_numbers_of_the_host_are_the_hosts(tmp_path):

@@ -196,7 +196,7 @@ REFUSED = {
     "linear": (
         f"{IMAGE} a",
         'f = Resize<mode = "linear">(a, , , sizes) fy = DequantizeLinear(f, s, z) y = QuantizeLinear(fy, s, z)',
-        "Resize 'f': mode must be nearest between integers, not linear",
+        "Resize 'f': mode must be nearest between integers, not linear: put it behind a DequantizeLinear",
     ),
     "cubic": (
         f"{IMAGE} a",

@@ -46,7 +46,10 @@ def resize(reader: Reader, node: NodeProto) -> Value:
     if not is_linear(reader.graph, node, given):
         return move(reader, node)
     if isinstance(value, Tensor):
-        raise NotTakenError("mode must be nearest between integers, not linear: put it behind a DequantizeLinear")
+        raise NotTakenError(
+            "mode must be nearest between integers, not linear: put it behind a DequantizeLinear; linear Resize can be "
+            "quantized in the QDQ format only"
+        )
     rows, columns = linear_of(reader.graph, node, given)
     shape = (*given[:2], len(rows), len(columns))
     if isinstance(value, Given):
