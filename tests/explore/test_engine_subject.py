@@ -14,6 +14,7 @@ from explore_fakes import InProcess, explored, in_browser
 from systoliq.cli.main import cli
 from systoliq.design import DmaEngineDesign, EngineDesign
 from systoliq.design.digits_cnn import INT8_MODEL
+from systoliq.design.engine.largest import engine_cost
 from systoliq.design.engine.workloads import Product, jobs_of
 from systoliq.errors import InputError
 from systoliq.explore import EngineSubject, Run, Workload, explore, open_workload
@@ -198,10 +199,25 @@ def test_the_emit_command_emits_the_point_that_was_measured(run, tmp_path, bus):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("target", "cells", "lanes", "cols", "room"),
+    [  # the most columns in one row: a multiplier each, or for two; four a lane; and one on ECP5, not counted for pairs
+        ("ecp5-25k", "ecp5", 1, 23, 28), ("ecp5-25k", "ecp5", 3, 15, 28), ("ecp5-25k", "ecp5-pair", 1, 48, 28),
+        ("ice40-up5k", "ice40", 1, 4, 8),
+    ],
+)  # fmt: skip
+def test_engines_of_as_many_multipliers_as_the_device_has_are_not_refused(run, target, cells, lanes, cols, room):
+    fixed = {"rows": "1", "depth": "1", "dataflow": "output-stationary", "target": target, "cells": cells}
+    (row,) = run(**fixed, lanes=lanes, cols=cols).rows
+    assert row["reason"] == ""
+    (row,) = run(**fixed, lanes=lanes, cols=cols + lanes).rows
+    assert row["reason"].startswith(f"dsp must be at most {room} on {target}, but this engine takes at least ")
+
+
 def test_devices_that_are_too_small_are_refused_before_synthesis(run):
     exploration = run(rows="16", cols="16", depth="1", dataflow="output-stationary", target="ecp5-25k,osu018")
     reasons = {row["target"]: row["reason"] for row in exploration.rows}
-    assert reasons["ecp5-25k"] == "dsp must be at most 28 on ecp5-25k, not 288 for products and lanes alone"
+    assert reasons["ecp5-25k"] == "dsp must be at most 28 on ecp5-25k, but this engine takes at least 273"
     exploration = run(rows="4", cols="4", depth="1", a_words=1024, dataflow="output-stationary", target="osu018")
     assert exploration.rows[0]["reason"].startswith("engine must have at most 16384 bits of memory for standard cells")
 
@@ -252,7 +268,8 @@ def test_a_point_is_placed_and_cosimulated(tmp_path):
     (row,) = exploration.front_rows
     assert row["cosim"] == "equal", row["reason"]
     assert row is exploration.chosen
-    assert row["dsp"] == 2 + 8 * 2 + 1  # products, lanes, and one that counts: what is refused before synthesis is less
+    assert row["dsp"] == 2 + 4 * 2 + 1  # products; 32 x 24 bits in each lane; K times the zero point
+    assert row["dsp"] == engine_cost(exploration.design(row).config, None)["dsp"]  # by which points are refused
     assert 0 < row["lut_sites"] < 24288
     assert 60 < row["fmax_mhz"] < 300
     assert row["inferences_per_s"] == pytest.approx(row["fmax_mhz"] * 1e6 / row["cycles"])

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from systoliq.golden.formats import INT8
-from systoliq.hw.cells import SETS
+from systoliq.hw.cells import PAIR_CELLS, SETS
 from systoliq.hw.dma.bus import BUS_BYTES
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.config import DATAFLOWS
 
 from ....design import DmaEngineDesign, EngineDesign
 from ....design.engine.configuration import chosen_lanes
+from ....design.engine.largest import engine_cost, is_known
 from ....design.engine.traffic import traffic
 from ....design.engine.workloads import Product, engine_of, jobs_of, study
 from ....errors import InputError
@@ -30,13 +31,14 @@ from .subject import Subject
 from .workload import Workload
 
 if TYPE_CHECKING:
+    from ....synth.target import Target
     from ..row import Row
 
 __all__ = ["EnginePoint", "EngineSubject"]
 
 _SUM_BITS = 32
 _MANTISSA_BITS = 24  # of the multipliers that each job brings
-_LANE_CELLS = 8  # of ECP5: four for the requantizer's product, two for each zero point's (docs/silicon.md)
+_LANE_CELLS = 4  # of ECP5, for the requantizer's product of 32 x 24 bits
 _COSIMULATED = 2_000  # cycles of a cosimulation, about: a minute under Icarus, with models of cells
 _CONFIG = ("rows", "cols", "depth", "lanes", "a_words", "b_words", "max_columns", "max_rows", "dataflow")
 
@@ -216,16 +218,23 @@ def _config(point: EnginePoint) -> EngineConfig:
 
 def _check_room(point: EnginePoint, config: EngineConfig, memory: int) -> None:
     """Raise InputError if the device cannot hold the engine with any synthesis, so that none is started in vain."""
-    target, cells = TARGETS[point.target], point.hardware_cells
+    target = TARGETS[point.target]
     if target.family == "generic":
         check_memory("engine", memory)
-    per_cell = SETS[cells].products
-    room = target.capacity.get("dsp")
-    least = math.ceil(config.macs_per_cycle / per_cell) if per_cell else 0
-    if cells in ("ecp5", "ecp5-pair"):
-        least += _LANE_CELLS * config.lanes
+    room, least = target.capacity.get("dsp"), _multipliers(config, target)
     if room is not None and least > room:
-        raise InputError(f"dsp must be at most {room} on {target.name}, not {least} for products and lanes alone")
+        raise InputError(f"dsp must be at most {room} on {target.name}, but this engine takes at least {least}")
+
+
+def _multipliers(config: EngineConfig, part: Target) -> int:
+    """Multipliers that an engine takes on `part`: all of them where they are known, else those of its products and
+    requantizers.
+    """
+    if is_known(part, config.cells):
+        return engine_cost(config, None)["dsp"]
+    per_cell = SETS[config.cells].products
+    least = math.ceil(config.macs_per_cycle / per_cell) if per_cell else 0
+    return least + (_LANE_CELLS * config.lanes if config.cells == PAIR_CELLS else 0)
 
 
 def _cosimulated(design: EngineDesign, products: Sequence[Product]) -> Product:
