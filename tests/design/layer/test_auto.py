@@ -73,11 +73,12 @@ def test_a_design_says_what_was_chosen():
 @pytest.mark.sampled(99)
 @pytest.mark.skipif(importlib.util.find_spec("pyosys") is None, reason="the extra synth is not installed")
 @pytest.mark.parametrize(("part", "asked"), [
-    (ECP5, {"multipliers": 16, "luts": 800}), (ECP5, {"multipliers": 100, "luts": 2500}),
+    (ECP5, {"multipliers": 16, "luts": 800}), (ECP5, {"multipliers": 3, "luts": 800}),
+    (ECP5, {"multipliers": 100, "luts": 2500}),
     (ECP5, {"multipliers": 26, "luts": 2500}), (ECP5, {"multipliers": 0, "luts": 2500}), (UP5K, {}),
 ])  # fmt: skip
 def test_what_it_takes(part, asked):
-    given = layer() if asked.get("multipliers") != 16 else layer(k=8, n=4)  # a quarter of the time
+    given = layer(k=8, n=4) if asked.get("luts") == 800 else layer()  # a quarter of the time
     design = LayerDesign(given, auto(part, **asked))
     found = fitted(given, auto(part, **asked))
     figures = cell_figures(synthesized(design.verilog, design.name, part))

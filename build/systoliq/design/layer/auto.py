@@ -129,7 +129,7 @@ def _candidates(node: network.Dense, cells: str, asked: LayerOptions) -> Iterato
 
 def _found(node: network.Dense, stage: StagePlan, asked: LayerOptions, cells: str) -> Fitted:
     how = stage.parallelism
-    taken = estimate(node, how, cells, lanes_in_tables=how.cells == LUT_CELLS or not is_ecp5(cells))
+    taken = estimate(node, how, cells, lanes_in_tables=how.cells == LUT_CELLS or not is_ecp5(cells), serial=False)
     assert taken is not None  # noqa: S101 - of these families it is known
     return Fitted(asked=asked, cells=how.cells or cells, stage=stage, estimate=taken)
 

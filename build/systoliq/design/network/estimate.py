@@ -1,9 +1,9 @@
 """Estimates of a stage, LUT sites, registers and memory blocks, before anything is built.
 
 Memory blocks follow from the memories that a stage has. LUT sites are the sum of its adders, of what brings sums to the
-lanes, of small memories and of requantizers, by their bits; what is left is a fit to what Yosys made of ResNet8, of a
-small network of every operator, of digits-cnn and of a network 64-32-16-10: within 25 % or 150 sites of each stage, and
-mostly within a few percent (tests/design/network).
+lanes, of small memories and of requantizers, by their bits, and of padding, which a lookup table chooses for each bit
+of a window. The rest is a fit to what Yosys made of ResNet8, of a small network of every operator, of digits-cnn and of
+a network 64-32-16-10: within 25 % or 150 sites of each stage, and mostly within a few percent (tests/design/network).
 
 Registers of ECP5 follow from the same parts: products in lookup tables and their sums are pipelined. They are fitted to
 the netlists of DS-CNN, MobileNetV1 and the autoencoder of MLPerf Tiny, each within 8 % in all.
@@ -55,6 +55,7 @@ _PARTS = {
     "addend": 160,  # a product in lookup tables, and a sum of it
     "table_sum": 35,  # of two tables, rounded and saturated
     "repeater": 75,  # flow control of pixels or lines that come again
+    "padded_bit": 1,  # chooses between a pixel and padding
     "pool_window": 100,
     "whole_window": 340,
     "normalization": 1200,  # sums, root, inverse and products
@@ -102,11 +103,12 @@ def estimate(
     *,
     family: str = "",
     lanes_in_tables: bool = True,
+    serial: bool = True,
 ) -> Estimate | None:
     """Return the estimate of the stage of `node` in a network of `cells`, with FIFOs for `waiting` beats before each
     input, on a part of `family`, by default that of `cells`. Return None if the family has no sizes for `cells`.
 
-    Requantizers of ECP5 multiply in lookup tables, or not `lanes_in_tables`.
+    Requantizers of ECP5 multiply in lookup tables, or not `lanes_in_tables`; those of a single layer are not `serial`.
     """
     family = family or family_of(cells)
     sizes = FAMILIES[family].sizes if family in FAMILIES else None
@@ -126,7 +128,7 @@ def estimate(
     operator = operator_of(node)
     memories = list(operator.memories(parallelism, waiting, cells))
     products, product_cells = operator.multipliers(parallelism), parallelism.cells or cells
-    prices = _prices(operator, sizes, operator.lane_pace(parallelism), lane)
+    prices = _prices(operator, sizes, operator.lane_pace(parallelism) if serial else 1, lane)
     parts = {part: prices[part] * number for part, number in operator.parts(parallelism).items()}
     sites = {
         "memories": sum(_beside_blocks(memory, cells, sizes) for memory in memories),
@@ -200,7 +202,8 @@ def _prices(operator: Operator[network.Node], sizes: Sizes, pace: int, lane: str
     requantizer = _requantizer(*factors, product_bit, sizes)
     cycles = serial_pace(factors[1], pace, lane)
     if cycles > 1:
-        requantizer = _serial_requantizer(*factors, cycles, sizes)
+        sum_bit = sizes.lane_sum_bit if operator.scales_vary else sizes.shift_sum_bit  # one scale has one shift
+        requantizer = _serial_requantizer(*factors, cycles, sum_bit, sizes)
     return {
         **{part: sizes.common * price for part, price in _PARTS.items()},
         "sequence": sizes.sequence,
@@ -223,10 +226,10 @@ def _requantizer(sums: int, mantissas: int, product_bit: float, sizes: Sizes) ->
     return sums * (sizes.lane_sum_bit + mantissas * product_bit)
 
 
-def _serial_requantizer(sums: int, mantissas: int, cycles: int, sizes: Sizes) -> float:
-    """The same of one that multiplies in some `cycles`."""
+def _serial_requantizer(sums: int, mantissas: int, cycles: int, sum_bit: float, sizes: Sizes) -> float:
+    """The same of one that multiplies in some `cycles`, and takes `sum_bit` for each bit of sums beside."""
     digit = -(-mantissas // cycles)
-    return sums * (sizes.lane_sum_bit + digit * sizes.digit_bit) + mantissas + sizes.serial
+    return sums * (sum_bit + digit * sizes.digit_bit) + mantissas + sizes.serial
 
 
 def _blocks(memory: Memory, cells: str, sizes: Sizes) -> int:

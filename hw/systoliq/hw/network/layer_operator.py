@@ -201,7 +201,7 @@ class ProductOperator(LayerOperator[N_co]):
         replay = "replay" if 2 * schedule.beats > SMALL else "few_replay"
         return {
             "sequence": 1,
-            "window": int(self.windows.moves),
+            **self.window_parts(parallelism),
             replay: int(self._replays(schedule)),
             "requantizer": schedule.lanes,
             "row_sums": int(self.needs_row_sums),
@@ -291,7 +291,7 @@ class LaneOperator(LayerOperator[N_co]):
         yield from self.lane_memories(schedule.lanes, entries, results, apart - schedule.interval)
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
-        return {"sequence": 1, "window": 1, "requantizer": self.lanes(parallelism)}
+        return {"sequence": 1, **self.window_parts(parallelism), "requantizer": self.lanes(parallelism)}
 
     def build_sliding(self, layer: MatMulLayer, recipe: Recipe) -> Sliding:
         """Return ``layer`` behind windows that are padded with the input's zero point."""

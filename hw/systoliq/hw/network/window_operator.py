@@ -63,6 +63,12 @@ class WindowOperator(Operator[N_co]):
             yield window
             yield Memory(WindowBuffer.fifo_depth(cells), window.count * window.bits + 1)
 
+    def window_parts(self, parallelism: Parallelism) -> dict[str, int]:
+        """Return the window buffer, and the bits of its beats, which may be padding; see `Operator.parts`."""
+        if (window := self.window_memory(parallelism)) is None:
+            return {}
+        return {"window": 1, "padded_bit": window.count * window.bits * any(self.windows.window.pads)}
+
     def window_memory(self, parallelism: Parallelism) -> Memory | None:
         lanes = parallelism.cols
         windows = dataclasses.replace(self.windows, groups=self.windows.channels // lanes)

@@ -69,7 +69,7 @@ class LinearResizeOperator(WindowOperator[network.LinearResize]):
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
         """Return the window and a float32 sum for each lane."""
-        return {"sequence": 1, "window": 1, "real_sum": parallelism.cols}
+        return {"sequence": 1, **self.window_parts(parallelism), "real_sum": parallelism.cols}
 
     def build(self, recipe: Recipe) -> Sliding:
         """Return the lines of the image and the lanes; raise ValueError for too many weights."""

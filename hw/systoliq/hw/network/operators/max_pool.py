@@ -24,7 +24,8 @@ class MaxPoolOperator(WindowOperator[network.MaxPool]):
     node_type = network.MaxPool
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
-        return {**super().parts(parallelism), "pool_window": 1}
+        padded = self.window_parts(parallelism)["padded_bit"]
+        return {**super().parts(parallelism), "pool_window": 1, "padded_bit": padded}
 
     def build(self, recipe: Recipe) -> Sliding:
         form = self.node.inputs[0].format

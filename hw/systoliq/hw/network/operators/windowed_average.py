@@ -73,7 +73,7 @@ class WindowedAverageOperator(AverageOperator[network.WindowedAverage]):
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
         lane = "mean_requantizer" if self.sums is None else "real_sum"
-        return {"sequence": 1, "window": 1, lane: self.lanes(parallelism)}
+        return {"sequence": 1, **self.window_parts(parallelism), lane: self.lanes(parallelism)}
 
     def build(self, recipe: Recipe) -> Sliding:
         node = self.node
