@@ -186,8 +186,9 @@ def test_a_row_of_the_table_is_a_design_that_can_be_written(run, tmp_path):
 @pytest.mark.slow  # test_explore.py has it of a layer
 @pytest.mark.parametrize("bus", [0, 64])
 def test_the_emit_command_emits_the_point_that_was_measured(run, tmp_path, bus):
-    exploration = run(cols="2", depth="2", bus=bus, max_columns=8, target="ice40-up5k")
+    exploration = run(cols="2", depth="2", lanes=1, bus=bus, max_columns=8, target="ice40-up5k")
     (row,) = (row for row in exploration.rows if row["dataflow"] == "output-stationary")
+    assert row["reason"] == ""
     result = CliRunner().invoke(cli, ["emit", *exploration.subject.emit_arguments(row, tmp_path)])
     assert result.exit_code == 0, result.output
     (sidecar,) = (tmp_path / "points").glob("*/*engine.json")
@@ -281,7 +282,8 @@ def test_the_command(tmp_path):
     (tmp_path / "w.csv").write_text(CSV)
     arguments = [
         "explore", "engine", "--workload", f"{tmp_path / 'w.csv'}#x", "--rows", "1,2", "--cols", "2", "--depth", "1",
-        "--a-words", "64", "--b-words", "64", "--dataflow", "output-stationary", "--target", "ice40-up5k",
+        "--lanes", "1", "--a-words", "64", "--b-words", "64", "--dataflow", "output-stationary",
+        "--target", "ice40-up5k",
         "--jobs", "1", "--simulator", "icarus", "--cache", str(tmp_path / "cache"), "--out", str(tmp_path / "out"),
     ]  # fmt: skip
     result = CliRunner().invoke(cli, arguments)
