@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -19,17 +18,40 @@ from click.testing import CliRunner
 
 from systoliq.cli.main import cli
 from systoliq.sim.tools import find, missing_text
-from systoliq.synth.targets import open_target
+
+from .quantize import float_models
+from .synth.test_standard_cells import needs_osu018, needs_sta
+from .synth.test_synth import liberty
 
 COMMANDS = {name: cli.get_command(None, name) for name in cli.list_commands(None)}
 NO_EXAMPLES = {"doctor", "prove", "verify"}  # they take a folder or nothing
 QUICK = r"systoliq (emit|layers|quantize|registers) "  # the others synthesize, simulate or measure
-ELSEWHERE = (  # a cluster, a board, root or minutes; the tests of these commands try each with what it needs
-    r"--scheduler|--liberty|--place|^pip |^systoliq (bench --sizes|bench-area|bitstream"
-    r"|board (fit float|load|project|run|simulate)|build float|deploy|harden|mutants|partition|run out/parts|signoff)\b"
-)
-OF_A_NETWORK = r"systoliq (board fit|compile|run) |.* --bits 4"  # model.onnx is a layer elsewhere
-DIRECTORIES = {"out/fc": "emit resnet8-fc", "out/engine": "emit engine --rows 16 --cols 16 --bus 64"}
+ELSEWHERE = {  # examples that take minutes or hours, or need a board or a cluster, and the tests that cover them
+    r" --scheduler ": "explore/test_survival.py",
+    r"^systoliq bench --(quick|sizes )": "benchmarks/test_bench.py",
+    r"^systoliq bench-area ": "benchmarks/test_area.py",
+    r"^systoliq bitstream ": "board/test_flow.py",
+    r"^systoliq board load ": "board/test_load.py",
+    r"^systoliq board project ": "board/test_project.py",
+    r"^systoliq board (run|simulate) ": "board/test_simulated.py",
+    r"^systoliq build float\.onnx ": "accelerate/test_build.py",
+    r"^systoliq datasheet .* --target ": "datasheet/test_datasheet.py",
+    r"^systoliq deploy ": "deploy/test_operator.py",
+    r"^systoliq explore digits --target osu018 ": "explore/test_cells.py",
+    r"^systoliq explore digits .* --place ": "explore/test_measured.py",
+    r"^systoliq explore (model\.onnx|digits-cnn) .* --place ": "explore/question/test_placing.py",
+    r"^systoliq explore engine ": "explore/test_engine_subject.py",
+    r"^systoliq harden ": "harden/test_harden.py",
+    r"^systoliq mutants ": "mutants/test_mutants.py",
+    r"^systoliq (partition|run out/parts) ": "partition/test_partition.py",
+    r"^systoliq signoff .* --seconds ": "signoff/test_signoff.py",
+    r"^systoliq synth resnet8-fc --target ecp5-85k ": "synth/test_synth.py",
+    r"^pip install ": "board/test_load.py",
+}
+TAKEN = {  # directories that examples take, and the examples that write them
+    "out/fc": "systoliq emit resnet8-fc --out out/fc",
+    "out/engine": "systoliq emit engine --out out/engine --target ecp5-85k --bus 64 --vector",
+}
 TOOLS = {"iverilog": "icarus"}
 
 
@@ -88,46 +110,34 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     a = rng.integers(-128, 128, (8, 64)).astype(np.int8)
     np.savez("a.npz", a=a)
     np.savez("ab.npz", a=a, b=b)
-    np.savez("test.npz", inputs=a, labels=rng.integers(0, 10, 8))
     np.save("x.npy", (a * scale).astype(np.float32))
+    save_samples((a * scale).astype(np.float32))
     Path("products.csv").write_text("workload,M,K,N,count\nfc,4,64,10,1\n")
-    np.savez("x.npz", x=(a * scale).astype(np.float32))
-    save_model(Path("model.onnx"), {"b": b, **scales, **zeros})
+    save_network(Path("model.onnx"), b)
     save_dynamic_model(Path("dynamic.onnx"), b)
-    save_float_model(Path("float.onnx"), (b * scale).astype(np.float32))
-    np.savez("calibration.npz", x=(a * scale).astype(np.float32), labels=rng.integers(0, 10, 8))
-    Path("docs/measurements").mkdir(parents=True)
-    shutil.copy(Path(__file__).parents[1] / "docs/measurements/silicon.md", "docs/measurements")
+    float_models.float_model(Path("float.onnx"))
+    np.savez("calibration.npz", x=float_models.images(8), labels=rng.integers(0, 3, 8))
+    Path("process.lib").write_text(liberty())
     return tmp_path
 
 
-def save_model(path: Path, constants: dict[str, np.ndarray | np.generic]) -> None:
-    """An ONNX model with one product, the node /fc/Gemm."""
-    names = [f"{name}{part}" for name in "aby" for part in ("", "_scale", "_zero_point")][:-3]
-    node = onnx.helper.make_node("QLinearMatMul", [*names, "y_scale", "y_zero_point"], ["y"], name="/fc/Gemm")
-    ends = [
-        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.INT8, ["M", k]) for name, k in (("a", 64), ("y", 10))
-    ]
-    held = [onnx.numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()]
-    graph = onnx.helper.make_graph([node], "g", ends[:1], ends[1:], held)
-    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)], ir_version=8), path)
+def save_samples(x: np.ndarray) -> None:
+    """Inputs alone, and with labels."""
+    np.savez("x.npz", x=x[:1])
+    np.savez("test.npz", inputs=x, labels=np.random.default_rng(6).integers(0, 10, len(x)))
 
 
-def save_network(b: np.ndarray) -> None:
-    """A network with one convolution and the product /fc/Gemm, an image for it, and eight with labels."""
+def save_network(path: Path, b: np.ndarray) -> None:
+    """An ONNX model of a network for one image of 32 x 32; its second product is the node /fc/Gemm."""
     text = """<ir_version: 8, opset_import: ["": 13]> g (float[1, 3, 32, 32] x) => (float[1, 10] y)
-        <float s = {0.02}, float t = {0.5}, int8 z = {0}> { q = QuantizeLinear(x, s, z)
-        c = QLinearConv <strides = [8, 8]> (q, s, z, w, s, z, t, z)  f = Flatten(c)
-        p = QLinearMatMul(f, t, z, b, s, z, t, z)  y = DequantizeLinear(p, t, z) }"""
-    rng = np.random.default_rng(6)
+        <float s = {0.02}, float t = {0.5}, int8 z = {0}> {
+        q = QuantizeLinear(x, s, z)  [conv] c = QLinearConv<strides = [8, 8]>(q, s, z, w, s, z, t, z)
+        f = Flatten(c)  [fc] p = QLinearMatMul(f, t, z, b, s, z, t, z)  y = DequantizeLinear(p, t, z) }"""
     model = onnx.parser.parse_model(text)
-    model.graph.node[3].name = "/fc/Gemm"
-    w = rng.integers(-64, 65, (4, 3, 8, 8)).astype(np.int8)
-    model.graph.initializer.extend([onnx.numpy_helper.from_array(b, "b"), onnx.numpy_helper.from_array(w, "w")])
-    onnx.save(model, "model.onnx")
-    images = rng.normal(size=(8, 3, 32, 32)).astype(np.float32)
-    np.savez("x.npz", x=images[:1])
-    np.savez("test.npz", inputs=images, labels=rng.integers(0, 10, 8))
+    next(node for node in model.graph.node if node.name == "fc").name = "/fc/Gemm"  # the parser takes no slash
+    w = np.random.default_rng(7).integers(-64, 65, (4, 3, 8, 8)).astype(np.int8)
+    model.graph.initializer.extend(onnx.numpy_helper.from_array(each, name) for name, each in (("w", w), ("b", b)))
+    onnx.save(model, path)
 
 
 def save_dynamic_model(path: Path, b: np.ndarray) -> None:
@@ -140,45 +150,48 @@ def save_dynamic_model(path: Path, b: np.ndarray) -> None:
     onnx.save(model, path)
 
 
-def save_float_model(path: Path, b: np.ndarray) -> None:
-    """A float ONNX model with one product and a Relu."""
-    text = """<ir_version: 8, opset_import: ["": 13]> g (float[M, 64] x) => (float[M, 10] y) {
-        h = MatMul(x, b)  y = Relu(h) }"""
-    model = onnx.parser.parse_model(text)
-    model.graph.initializer.append(onnx.numpy_helper.from_array(b, "b"))
-    onnx.save(model, path)
+def marks_of(example: str) -> list[pytest.MarkDecorator]:
+    """What an example needs beside the files of `folder`."""
+    marks = [] if re.match(QUICK, example) else [pytest.mark.slow, pytest.mark.simulator]
+    if "osu018" in example:
+        marks += [needs_osu018, needs_sta]
+    if ".pdf" in example:  # as tests/datasheet
+        marks += [pytest.mark.filterwarnings("ignore:HarfBuzz-Subset will be required")]
+    return marks
 
 
 def runs() -> list[object]:
     """The examples that run here, marked."""
     return [
-        pytest.param(each, marks=() if re.match(QUICK, each) else (pytest.mark.slow, pytest.mark.simulator))
+        pytest.param(each, marks=marks_of(each))
         for each in EXAMPLES
-        if not re.search(ELSEWHERE, each)
+        if not any(re.search(pattern, each) for pattern in ELSEWHERE)
     ]
 
 
-def prepare(example: str) -> None:
-    """Write what the example takes beyond the files of the folder."""
-    if "osu018" in example and not (library := Path(open_target("osu018").library.path)).is_file():
-        pytest.skip(f"{library} is not there: apt-get install qflow-tech-osu018")
-    if re.match(OF_A_NETWORK, example):
-        save_network(np.load("layer.npz")["b"])
-    for directory, command in DIRECTORIES.items():
-        if re.search(rf"(?<!--out ){directory}\b(?!\.)", example):
-            assert CliRunner().invoke(cli, [*command.split(), "--out", directory]).exit_code == 0
+def invoke(example: str) -> None:
+    result = CliRunner().invoke(cli, shlex.split(example)[1:])
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize("pattern", ELSEWHERE)
+def test_what_runs_elsewhere_is_there(pattern):
+    assert any(re.search(pattern, each) for each in EXAMPLES)
+    assert (Path(__file__).parent / ELSEWHERE[pattern]).is_file()
 
 
 @pytest.mark.sampled(9)
-@pytest.mark.filterwarnings("ignore:HarfBuzz-Subset will be required")  # WeasyPrint's, of what it writes PDF with
 @pytest.mark.parametrize("example", runs())
 def test_example_runs(example, folder):
-    prepare(example)
-    if not example.startswith("systoliq "):
-        if not (tool := find(TOOLS[shlex.split(example)[0]])).found:
-            pytest.skip(missing_text(tool))
-        done = subprocess.run(["bash", "-ec", example], capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stderr) == (0, "")
+    for directory, writer in TAKEN.items():
+        if re.search(rf"(?<!--out ){directory}\b", example):
+            invoke(writer)
+    if "model.onnx " in example:
+        save_samples(np.random.default_rng(8).normal(size=(8, 3, 32, 32)).astype(np.float32))
+    if example.startswith("systoliq "):
+        invoke(example)
         return
-    result = CliRunner().invoke(cli, shlex.split(example)[1:])
-    assert result.exit_code == 0, result.output
+    if not (tool := find(TOOLS[shlex.split(example)[0]])).found:
+        pytest.skip(missing_text(tool))
+    done = subprocess.run(["bash", "-ec", example], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

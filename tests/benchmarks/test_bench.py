@@ -96,6 +96,17 @@ def test_builds_section() -> None:
     assert row["cold_cpu_seconds"] > row["runtime_cached_cpu_seconds"] > row["unchanged_cpu_seconds"]
 
 
+def test_engine_section(call: Callable[..., Result], tmp_path: Path) -> None:
+    file, products = tmp_path / "bench.json", tmp_path / "products.csv"
+    products.write_text("workload,M,K,N,count\nfc,4,64,10,1\n")
+    result = call("bench", "--quick", "--section", "engine", "--workload", products, "--json", file)
+    assert result.exit_code == 0, result.output
+    row = next(row for row in json.loads(file.read_text())["sections"]["engine"]["rows"] if row["engine"] == "8x8")
+    assert (row["network"], row["jobs"]) == ("fc", 1)
+    assert row["utilization"] == pytest.approx(4 * 64 * 10 / (8 * 8 * row["cycles"]))
+    assert row["limit"] == 4 * 10 / (8 * 16)  # one tile of rows and two of columns, and what is used of them
+
+
 @pytest.mark.slow
 @pytest.mark.simulator
 def test_layers() -> None:

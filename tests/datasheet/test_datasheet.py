@@ -174,6 +174,19 @@ def test_without_icarus_the_page_says_why_it_has_no_diagram(packages, monkeypatc
     assert "<svg" not in text
 
 
+@pytest.mark.slow
+def test_resources_are_those_of_place_and_route(packages, tmp_path):
+    pytest.importorskip("pyosys")
+    result = datasheet(packages("layer"), "--out", tmp_path / "d.html", "--target", "ecp5-25k")
+    assert result.exit_code == 0, result.output
+    heads, row = re.findall(r"<tr>(<th>part</th><th>LUT.*?)</tr><tr>(.*?)</tr>", (tmp_path / "d.html").read_text())[0]
+    found = dict(zip(re.findall("<th>(.*?)</th>", heads), re.findall("<td>(.*?)</td>", row), strict=True))
+    assert (found["part"], found["seeds"]) == ("ecp5-25k", "3")
+    assert 2 * 2 * 2 <= int(found["multiplier cells"]) <= 28  # at least the array's; those of the part
+    assert 200 < int(found["LUT sites"].replace(",", "")) < 24288
+    assert 30 < float(found["MHz"]) < 400
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -345,8 +345,9 @@ def test_the_testbench_finds_mutants(package, call):
 @pytest.mark.slow
 @needs_tools
 @pytest.mark.simulator
-def test_the_command_prints_rates(package, call):
-    result = call("mutants", package, "--count", 1, "--seed", 1, "--seconds", 2)
+@pytest.mark.parametrize("more", [[], ["--alone"]])
+def test_the_command_prints_rates(package, call, more):
+    result = call("mutants", package, "--count", 1, "--seed", 1, "--seconds", 2, *more)
     assert re.search(r"seed 1: 1 mutants, \d not proven equivalent: the testbench finds", result.output)
     assert re.search(r"^ *all +1 ", result.output, re.MULTILINE)
 

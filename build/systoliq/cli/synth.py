@@ -103,7 +103,7 @@ _EXAMPLES = """
 Examples
   systoliq synth resnet8-fc --target ecp5-85k --depth 4
   systoliq synth engine --target ice40-up5k --seeds 1 --report report.json
-  systoliq synth layer.npz --target osu018 --mhz 250
+  systoliq synth layer.npz --target osu018 --mhz 100
   systoliq synth layer.npz --target generic --liberty process.lib
   systoliq synth resnet8-fc --target osu018 --cols 1 --energy a.npz
 """

@@ -19,6 +19,8 @@ from systoliq.explore.log import LOG, Log
 from systoliq.explore.progress import NoProgress
 from systoliq.explore.question.ask import ask
 
+from .test_check import tiny
+
 THROUGHPUT = 3e5
 PLACED = 20
 
@@ -88,6 +90,18 @@ def test_nothing_that_fits_is_refused(tmp_path):
         ValueError, match=r"throughput must be less than 300000 on ecp5-85k: all plans that may reach it"
     ):
         answered(tmp_path, synthesizer=Failing("too large"))
+
+
+@pytest.mark.slow
+def test_place_and_route_of_a_small_network(tmp_path):
+    pytest.importorskip("pyosys")
+    run = Run(place=1, seeds=1, jobs=1, cosimulate=False, cache=tmp_path / "cache")
+    answer = ask(tiny(), target="ecp5-25k", require="throughput=1e6", run=run)
+    placed = answer.chosen.placed
+    assert placed.dsp == answer.chosen.sized.total("dsp")
+    assert 0 < placed.lut_sites < 24288  # those of the part
+    assert placed.fmax_mhz > answer.chosen.image_cycles  # a million images a second
+    assert answer.chosen.verdict == "placed: reaches it"
 
 
 @pytest.mark.slow
