@@ -20,8 +20,7 @@ from systoliq.cli.main import cli
 from systoliq.sim.tools import find, missing_text
 
 from .quantize import float_models
-from .synth.test_standard_cells import needs_osu018, needs_sta
-from .synth.test_synth import liberty
+from .support.standard_cells import liberty, needs_osu018, needs_sta
 
 COMMANDS = {name: cli.get_command(None, name) for name in cli.list_commands(None)}
 NO_EXAMPLES = {"doctor", "prove", "verify"}  # they take a folder or nothing

@@ -30,5 +30,5 @@ def test_the_table_of_a_document(call: Callable[..., Result], tmp_path: Path, mo
     found = dict(zip(names, figures, strict=True))
     assert (found["design"], found["target"]) == (NAME, "ice40-up5k")
     assert found["MACs/cycle"] == found["DSP"] == "4"  # a multiplier for each element; the requantizer needs none
-    assert 4 * 8 < int(found["LUT sites"]) < 5280  # those of the part
+    assert 4 * 8 < int(found["LUT sites"]) < 5280  # the part has 5280
     assert 20 < float(found["MHz"]) < 200

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
-
 import pytest
 from click.testing import CliRunner
 from explore_fakes import FakeSynthesizer, InProcess
@@ -15,14 +12,9 @@ from systoliq.errors import InputError, MissingPackageError
 from systoliq.explore import Run, explore
 from systoliq.explore.grid.subjects.layer import LayerPoint
 from systoliq.explore.measured import MeasuredSynthesizer, measured_synthesizer
-from systoliq.synth import open_target
 
-from ..synth.test_synth import liberty
+from ..support.standard_cells import liberty, needs_osu018, needs_sta
 
-OSU018 = Path(open_target("osu018").library.path)
-WITH_OSU018 = pytest.mark.skipif(
-    not OSU018.is_file() or shutil.which("sta") is None, reason="apt-get install qflow-tech-osu018 opensta"
-)
 SMALLEST = LayerPoint(
     rows=1, cols=1, depth=1, a_bits=4, b_bits=4, requantizer_bits=6, cells="portable", target="generic"
 )
@@ -119,7 +111,8 @@ SMALL_ENGINE = {
 
 
 @pytest.mark.slow
-@WITH_OSU018
+@needs_osu018
+@needs_sta
 @pytest.mark.parametrize(
     ("source", "axes", "workload"),
     [

@@ -26,8 +26,9 @@ from systoliq.synth.toggles import Toggles
 from systoliq.synth.tools import find_yosys
 from systoliq.synth.yosys import top_of
 
-from .test_standard_cells import OSU018, SMALL, needs_osu018, needs_sta
-from .test_synth import bare_array, liberty
+from ..support.standard_cells import OSU018, liberty, needs_osu018, needs_sta
+from .test_standard_cells import SMALL
+from .test_synth import bare_array
 
 LIBRARY = """
 library (hand) { /* loads in fF, times in 10 ps */

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -11,18 +10,15 @@ from click.testing import CliRunner
 
 from systoliq.api import EngineConfig, EngineDesign, InputError, MissingPackageError
 from systoliq.cli.main import cli
-from systoliq.synth import open_target, opensta, synthesize
+from systoliq.synth import open_target, synthesize
 from systoliq.synth.standard_cells import check_memory, library_of, read_library
 from systoliq.synth.tools import find_yosys
 from systoliq.synth.yosys import memory_bits
 
-from .test_synth import bare_array, liberty
+from ..support.standard_cells import liberty, needs_osu018, needs_sta
+from .test_synth import bare_array
 
-OSU018 = Path(open_target("osu018").library.path)
 SMALL = {"rows": 1, "cols": 1, "accumulator_bits": 24}
-
-needs_osu018 = pytest.mark.skipif(not OSU018.is_file(), reason=open_target("osu018").library.brings)
-needs_sta = pytest.mark.skipif(shutil.which("sta") is None, reason=opensta.BRINGS)
 
 
 @needs_osu018

@@ -22,6 +22,8 @@ from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
 from systoliq.package import make_package
 from systoliq.synth import Block, DoesNotFitError, netlist_sources, open_target, synthesize
 
+from ..support.standard_cells import liberty
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(importlib.util.find_spec("pyosys") is None, reason="the extra synth is not installed"),
@@ -93,33 +95,6 @@ def test_sites_before_placement_are_those_after_it(target: str, beyond: int, cel
     after = design.synthesize(device, seeds=(1,))
     assert before.carries > 50
     assert 0 <= after.lut_sites - before.lut_sites <= beyond
-
-
-LIBERTY = """\
-library (tiny) {{
-  {cells}
-}}
-"""
-
-
-def liberty() -> str:
-    """An ASIC library of four gates and a register, 1 to 6 in area; fewer gates ABC does not take."""
-
-    def cell(name: str, area: int, function: str, inputs: str, extra: str = "") -> str:
-        pins = "".join(f"pin ({pin}) {{ direction : input; }} " for pin in inputs)
-        pins += f'pin (Y) {{ direction : output; function : "{function}"; }}'
-        return f"cell ({name}) {{ area : {area}; {extra}{pins} }}"
-
-    register = cell("DFF", 6, "IQ", "D", 'ff (IQ, IQN) { clocked_on : "C"; next_state : "D"; } ')
-    register = register.replace("pin (D)", "pin (C) { direction : input; clock : true; } pin (D)")
-    cells = [
-        cell("INV", 1, "!A", "A"),
-        cell("NAND2", 2, "!(A & B)", "AB"),
-        cell("NOR2", 2, "!(A | B)", "AB"),
-        cell("BUF", 1, "A", "A"),
-        register,
-    ]
-    return LIBERTY.format(cells="\n  ".join(cells))
 
 
 def test_area_in_the_cells_of_a_liberty_file(tmp_path: Path) -> None:

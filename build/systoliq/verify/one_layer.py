@@ -7,7 +7,6 @@ from typing import Any
 
 from .hardware import Hardware, Shape, UnreadableError
 from .integer_layer import IntegerLayer
-from .lexis import MOST_BYTES
 from .memories import MemoryFiles
 from .modules import Module
 from .package import RefusedError, layer_of, read_arrays
@@ -46,8 +45,6 @@ def read_modules(directory: Path, verilog: str) -> dict[str, Module]:
     """The modules of a package's Verilog file by name, with the contents of their memories."""
     files = MemoryFiles(directory)
     try:
-        if (size := (directory / verilog).stat().st_size) > MOST_BYTES:
-            raise RefusedError(f"{verilog}: must have at most {MOST_BYTES} bytes, not {size}")
         text = (directory / verilog).read_bytes().decode("ascii")
         modules = read_verilog(text, files)
         check_rules(modules, verilog.removesuffix(".v"))

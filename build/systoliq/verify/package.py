@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .entries import unreadable_entries
+from .entries import unreadable_entry
 from .float32 import combined_scale
 from .memories import SUFFIX
 
@@ -55,8 +55,8 @@ def read_certificate(directory: Path) -> dict[str, Any]:
     """The certificate of the package in `directory`."""
     if not directory.is_dir():
         raise NotAPackageError(f"DIR must be a directory that systoliq emit wrote, not {str(directory)!r}")
-    for fault in unreadable_entries(directory):
-        raise RefusedError(fault)
+    if reason := unreadable_entry(directory):
+        raise RefusedError(reason)
     file = directory / CERTIFICATE
     if not file.is_file():
         if reason := _why_none(directory):

@@ -37,6 +37,11 @@ def check(found, lut_sites, ram):
     assert abs(found.lut_sites - lut_sites) <= max(LUT_ERROR * lut_sites, FEW_SITES), (found, lut_sites)
 
 
+def check_closely(found, lut_sites, ram, error, form):
+    assert found.ram == ram, (form, found)
+    assert abs(found.lut_sites / lut_sites - 1) < error, (form, found, lut_sites)
+
+
 # Stages of ResNet8 in two netlists of Yosys: which of them, cols, depth, cells, LUT sites, memory blocks. All other
 # stages of a netlist have one product.
 RESNET8 = [
@@ -57,8 +62,7 @@ def test_resnet8_on_ecp5(measured, shared):
     node = stages_of(read_network(shared / "data" / "mlperf_resnet8_qdq.onnx"))[stage]
     waiting = WAITING if len(node.inputs) == 2 else ()
     found = estimate(node, Parallelism(cols=cols, depth=depth, cells=cells), "ecp5", waiting)
-    assert found.ram == ram
-    assert abs(found.lut_sites / lut_sites - 1) < RESNET8_ERROR, found
+    check_closely(found, lut_sites, ram, RESNET8_ERROR, measured)
 
 
 def mixed():
@@ -176,8 +180,7 @@ def test_forms_that_were_drawn(tmp_path):
     nodes = {node.name: node for node in (*mlp, *digits_cnn()[0].nodes)}
     for name, cols, depth, cells, lut_sites, ram in (*FORMS_OF_MLP, *FORMS_OF_CNN):
         found = estimate(nodes[name], Parallelism(cols=cols, depth=depth, cells=cells), "ecp5")
-        assert found.ram == ram, (name, cols, depth, cells)
-        assert abs(found.lut_sites / lut_sites - 1) < FORM_ERROR, (name, cols, depth, cells, found, lut_sites)
+        check_closely(found, lut_sites, ram, FORM_ERROR, (name, cols, depth, cells))
 
 
 # Stages of digits-cnn that take several pixels of a window in a cycle, in Yosys' netlists: cols, depth, sites, blocks.
@@ -191,8 +194,7 @@ def test_several_pixels_of_a_window_at_a_time(row):
     name, cols, depth, lut_sites, ram = row
     (node,) = (each for each in digits_cnn()[0].nodes if each.name == name)
     found = estimate(node, Parallelism(cols=cols, depth=depth), "ecp5")
-    assert found.ram == ram
-    assert abs(found.lut_sites / lut_sites - 1) < FORM_ERROR, found
+    check_closely(found, lut_sites, ram, FORM_ERROR, row)
 
 
 # One product with its accumulator, by the table of docs/silicon.md: bits of A and B, sites in `ecp5`, `ecp5-pair` and

@@ -99,7 +99,7 @@ def test_place_and_route_of_a_small_network(tmp_path):
     answer = ask(tiny(), target="ecp5-25k", require="throughput=1e6", run=run)
     placed = answer.chosen.placed
     assert placed.dsp == answer.chosen.sized.total("dsp")
-    assert 0 < placed.lut_sites < 24288  # those of the part
+    assert 0 < placed.lut_sites < 24288  # the part has 24288
     assert placed.fmax_mhz > answer.chosen.image_cycles  # a million images a second
     assert answer.chosen.verdict == "placed: reaches it"
 

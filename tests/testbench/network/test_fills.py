@@ -91,8 +91,8 @@ def room(module, text, change):
     return text[: found.start()] + changed + text[found.end() :]
 
 
-def told(bench, verilog, folder):
-    """The buffers of which the testbench says that they were never full."""
+def never_full(bench, verilog, folder):
+    """Buffers that the testbench reports as never full."""
     out = printed(bench, verilog, folder)
     assert out.startswith("PASS"), out
     return re.findall(r"^Note: (.*) was never full$", out, re.MULTILINE)
@@ -145,7 +145,7 @@ def test_faults_of_a_little_network_are_found(fault, little, tmp_path):
 
 @pytest.mark.slow
 def test_the_network_of_the_faults_fills_its_buffers(design, short, tmp_path):
-    assert told(short, str(design.verilog), tmp_path) == []
+    assert never_full(short, str(design.verilog), tmp_path) == []
 
 
 @pytest.mark.slow
@@ -181,13 +181,13 @@ are in the shortcut's FIFO, which holds 130; all other buffers refuse a beat the
 @pytest.mark.parametrize("name", NEVER_FULL)
 def test_all_other_buffers_are_full(name, tmp_path):
     design = NetworkDesign(small.NETWORKS[name](), NetworkOptions(multipliers=20), name="network")
-    assert told(testbench_of(design), str(design.verilog), tmp_path) == NEVER_FULL[name]
+    assert never_full(testbench_of(design), str(design.verilog), tmp_path) == NEVER_FULL[name]
 
 
 @pytest.mark.slow
 def test_digits_cnn_fills_its_buffers(tmp_path):
     design = NetworkDesign(digits_cnn()[0], NetworkOptions(multipliers=20), name="network")
-    assert told(testbench_of(design), str(design.verilog), tmp_path) == []
+    assert never_full(testbench_of(design), str(design.verilog), tmp_path) == []
 
 
 def test_a_netlist_needs_no_hierarchy(little, tmp_path):
@@ -207,4 +207,4 @@ def test_images_of_few_beats(side, tmp_path):
     design = NetworkDesign(net.network(), NetworkOptions(multipliers=2), name="network")
     bench = testbench_of(design)
     assert ("after a tlast in the wrong place" in bench.replace("\n// ", " ")) == (side > 1)
-    assert told(bench, str(design.verilog), tmp_path) == []
+    assert never_full(bench, str(design.verilog), tmp_path) == []

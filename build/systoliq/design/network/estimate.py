@@ -108,7 +108,8 @@ def estimate(
     """Return the estimate of the stage of `node` in a network of `cells`, with FIFOs for `waiting` beats before each
     input, on a part of `family`, by default that of `cells`. Return None if the family has no sizes for `cells`.
 
-    Requantizers of ECP5 multiply in lookup tables, or not `lanes_in_tables`; those of a single layer are not `serial`.
+    With `lanes_in_tables`, requantizers of ECP5 multiply in lookup tables, otherwise in multiplier cells. With
+    `serial`, a requantizer takes several cycles for a product if it has time, as in networks but not in single layers.
     """
     family = family or family_of(cells)
     sizes = FAMILIES[family].sizes if family in FAMILIES else None

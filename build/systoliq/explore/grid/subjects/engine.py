@@ -227,8 +227,8 @@ def _check_room(point: EnginePoint, config: EngineConfig, memory: int) -> None:
 
 
 def _multipliers(config: EngineConfig, part: Target) -> int:
-    """Multipliers that an engine takes on `part`: all of them where they are known, else those of its products and
-    requantizers.
+    """Return the number of multipliers of an engine on `part`. If it is unknown, return a lower bound: the multipliers
+    for products and requantizers.
     """
     if is_known(part, config.cells):
         return engine_cost(config, None)["dsp"]
