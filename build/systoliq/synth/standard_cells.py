@@ -18,13 +18,13 @@ from systoliq.subprocesses import run_child
 
 from ..errors import InputError, MissingPackageError
 from ..files import read_input
+from .families.generic import ABC_SCRIPT
 from .target import Target
 from .tools import Command
 
 __all__ = [
     "CELLS",
     "CONSTANT_BITS",
-    "LARGE",
     "MEMORY_BITS",
     "Library",
     "check_memory",
@@ -40,11 +40,7 @@ MEMORY_BITS = 1 << 14
 CONSTANT_BITS = 1 << 17
 """Largest number of bits in memories that are never written, mostly weights: ABC makes gates of them."""
 
-LARGE = 80_000
-"""Gates of a design beyond which ABC does not look for equal signals: an hour for an engine, for some MHz."""
-
 _CONSTRAINTS = "cells.constr"
-_QUICK = "+strash;dc2;&get,-n;&dch,-f;&nf{0};&put;buffer;upsize{0};dnsize{0}"  # a script for ABC: commas are spaces
 _LOAD = 10.0  # fF at each output
 _SECONDS = 120  # for Yosys to read a library
 _TIME_UNITS = ("1ps", "10ps", "100ps", "1ns")  # as in the Liberty reference manual, where 1ns is the default
@@ -119,20 +115,18 @@ def _area(cell: dict[str, Any]) -> float:
     return float(cell["attributes"].get("area", "inf"))
 
 
-def mapping(library: Library, mhz: float, folder: Path, *, quick: bool = False) -> list[str]:
-    """Yosys' commands that map a synthesized design to the library, for this clock; their files go into `folder`.
-    `quick` is for designs beyond `LARGE`.
-    """
+def mapping(library: Library, mhz: float, folder: Path) -> list[str]:
+    """Yosys' commands that map a synthesized design to the library, for this clock; their files go into `folder`."""
     (folder / CELLS).write_bytes(library.content)
-    abc = f"abc -liberty {CELLS}"
+    abc, script = f"abc -liberty {CELLS}", ABC_SCRIPT.format("")
     if library.buffer is not None and library.timed and mhz:
         text = f"set_driving_cell {library.buffer}\nset_load {_LOAD} [all_outputs]\n"
         (folder / _CONSTRAINTS).write_text(text)
         period = f"{1e6 / mhz:.0f}"
         abc += f" -constr {_CONSTRAINTS} -D {period}"
-        if quick:
-            abc += f" -script {_QUICK.format(f',-D,{period}')}"
-    return [f"dfflibmap -liberty {CELLS}", abc, "opt_clean -purge"]
+        clock = f",-D,{period}"
+        script = f"{ABC_SCRIPT.format(clock)};buffer;upsize{clock};dnsize{clock}"
+    return [f"dfflibmap -liberty {CELLS}", f"{abc} -script {script}", "opt_clean -purge"]
 
 
 def check_memory(name: str, bits: int, constants: int = 0) -> None:

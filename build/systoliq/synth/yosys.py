@@ -13,9 +13,10 @@ from systoliq.hw.verilog import files_of
 
 from ..errors import SynthesisError
 from .families import FAMILIES
+from .families.generic import ABC_SCRIPT
 from .repeated import repeated_modules
 from .sites import sites_of_cells
-from .standard_cells import CELLS, LARGE, Library, check_memory, mapping
+from .standard_cells import CELLS, Library, check_memory, mapping
 from .target import Target
 from .tools import Command
 
@@ -52,19 +53,13 @@ def run_yosys(
     _bring(verilog, folder)
     if library is not None:
         check_memory(name, *memory_bits(yosys, name, folder))
-        unmapped = ["read_verilog design.v", f"{target.synth} -noabc -top {name}", _stat("gates.json")]
-        _run(yosys, unmapped, name, folder)
-        quick = json.loads((folder / "gates.json").read_text())["design"]["num_cells"] > LARGE
-    else:
-        quick = False
-    whole = f"{target.synth} -noabc" if quick else target.synth
     commands = before_synthesis(target)
     before = [f"hierarchy -top {name}", *commands] if commands else []
-    script = ["read_verilog design.v", *before, *_synthesis(verilog, name, target, whole), *target.after]
+    script = ["read_verilog design.v", *before, *_synthesis(verilog, name, target), *target.after]
     options = ""
     if library is not None:
         # Registers are counted before they bear the library's names.
-        script += [_stat("registers.json"), *mapping(library, mhz, folder, quick=quick)]
+        script += [_stat("registers.json"), *mapping(library, mhz, folder)]
         options = f" -liberty {CELLS}"
     script += [_stat("cells.json", options), "write_json netlist.json"]
     # What Yosys leaves undefined, say C of an SB_MAC16 that adds nothing, is 0 on the part: unused pins are tied low.
@@ -100,7 +95,7 @@ def run_blocks(
     """
     _bring(verilog, folder)
     apart = target.synth.replace(" -flatten", "")
-    script = ["read_verilog design.v", f"{apart} -top {name}", *mapping(library, mhz, folder)]
+    script = ["read_verilog design.v", *synthesis_commands(target, apart, name), *mapping(library, mhz, folder)]
     _run(yosys, [*script, _stat("modules.json", f" -liberty {CELLS}")], name, folder)
     found = json.loads((folder / "modules.json").read_text())["modules"]
     modules = {key.lstrip("\\"): module for key, module in found.items()}
@@ -162,19 +157,21 @@ def mapped_apart(verilog: str, name: str, target: Target) -> list[str]:
 
 
 def synthesis_commands(target: Target, command: str, name: str) -> list[str]:
-    """Return Yosys' `command` for the design `name`; with the target's ``wire``, in parts: `synth_lattice` takes no
-    other delay of a wire than 300 ps, where it commands `abc9`.
+    """Return Yosys' `command` for the design `name`. For gates, `ABC_SCRIPT` follows; with the target's ``wire``, the
+    command comes in parts: `synth_lattice` takes no other delay of a wire than 300 ps, where it commands `abc9`.
     """
     whole = f"{command} -top {name}"
+    if target.family == "generic":
+        return [whole, f"abc -script {ABC_SCRIPT.format('')}", "opt -fast"]
     if not target.wire:
         return [whole]
     latches = ["check -latchonly -assert", "techmap -map +/lattice/latches_map.v"]
     return [f"{whole} -run begin:map_luts", *latches, f"abc9 -W {target.wire}", "clean", f"{whole} -run map_cells:edif"]
 
 
-def _synthesis(verilog: str, name: str, target: Target, command: str) -> list[str]:
-    """Yosys' commands for the synthesis itself, by the `command`."""
-    commands = synthesis_commands(target, command, name)
+def _synthesis(verilog: str, name: str, target: Target) -> list[str]:
+    """Yosys' commands for the synthesis itself."""
+    commands = synthesis_commands(target, target.synth, name)
     kept = mapped_apart(verilog, name, target)
     if not kept:
         return [*commands, "autoname"]  # some targets' commands leave lookup tables without names of their own
