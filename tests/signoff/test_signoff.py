@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,13 +16,18 @@ from systoliq.api import LayerDesign, LayerOptions, MatMulLayer, write_package
 from systoliq.cli.main import cli
 from systoliq.signoff import FAILED, NOT_RUN, PASSED, sign_off
 from systoliq.signoff.coverage import EXCLUSIONS, GOALS, read_coverage
+from systoliq.signoff.errata import ERRATA, errata_row, parameters_row
 from systoliq.signoff.events import Stream, monitor, streams
 from systoliq.signoff.files import package_files
 from systoliq.signoff.lint import lint_rows
+from systoliq.signoff.row import Row
 from systoliq.signoff.runs import icarus_rows
 from systoliq.signoff.structure import structure_row
+from systoliq.sim.tools import find, missing_text
 
 from ..support.testbenches import one_round
+
+ROOT = Path(__file__).parents[2]
 
 pytestmark = pytest.mark.usefixtures("short_testbenches")
 
@@ -60,18 +67,39 @@ def results(rows):
 
 
 def test_lint_finds_nothing(package):
-    assert results(lint_rows(package_files(package))) == [PASSED, PASSED]
+    assert results(lint_rows(package_files(package))) == [PASSED, PASSED, PASSED if find("verible").found else NOT_RUN]
 
 
 def test_lint_names_the_first_message(package, tmp_path):
     files = changed(package, tmp_path, "endmodule", "wire [1:0] lonely = undeclared;\nendmodule")
     rows = lint_rows(files)
-    assert results(rows) == [FAILED, FAILED]
-    assert all("undeclared" in row.detail for row in rows)
+    assert results(rows)[:2] == [FAILED, FAILED]
+    assert all("undeclared" in row.detail for row in rows[:2])
+
+
+def test_verible_lints_style(package, tmp_path):
+    if not (verible := find("verible")).found:
+        pytest.skip(missing_text(verible))
+    *_, row = lint_rows(changed(package, tmp_path, "endmodule", "\talways @* ;\nendmodule"))
+    assert row.result == FAILED
+    assert row.detail.startswith("2 messages; the first: ")
+    assert row.detail.endswith("[no-tabs]")
+    assert any(note.startswith("waived: line-length: ") for note in row.notes)
+    *_, row = lint_rows(changed(package, tmp_path / "b", "endmodule", "endmodul"))
+    assert row.result == FAILED
+    assert "syntax error" in row.detail
+
+
+def test_without_verible_its_row_says_how_to_install_it(package, tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    *_, row = lint_rows(package_files(package))
+    assert row.result == NOT_RUN
+    assert "pip install 'systoliq[signoff]'" in row.detail
 
 
 def test_waivers_are_listed_with_their_reasons(package):
-    verilator, _ = lint_rows(package_files(package))
+    verilator, *_ = lint_rows(package_files(package))
     assert any("WIDTHTRUNC" in note and "stands for" in note for note in verilator.notes)
 
 
@@ -177,6 +205,31 @@ def test_a_whole_sign_off(package, tmp_path):
     assert found.exit_code == 0
     assert len([row for row in rows if "COVERAGE" in row["item"]]) == len(GOALS)
     assert "<h1>Sign-off of small</h1>" in (tmp_path / "out/signoff.html").read_text()
+
+
+def test_errata_of_a_package_that_the_present_version_does_not_write(package):
+    files = package_files(package)
+    assert errata_row(files, regenerated=True).result == PASSED
+    assert errata_row(files, regenerated=False).result == PASSED  # no fault of layers is known
+    for kind in ("engine", "network"):
+        other = replace(files, sidecar={**files.sidecar, "kind": kind})
+        row = errata_row(other, regenerated=False)
+        assert (row.result, len(row.notes)) == (FAILED, sum(each.kind == kind for each in ERRATA))
+        assert errata_row(other, regenerated=True).result == PASSED
+
+
+def test_the_documentation_has_the_errata():
+    documented = " ".join((ROOT / "docs/signoff.md").read_text().split())
+    for each in ERRATA:
+        assert f"| {each.version} | {each.kind} | {each.text} |" in documented
+
+
+def test_the_parameters_are_as_good_as_the_testbench_that_has_them(package):
+    files = package_files(package)
+    tested = Row(item="SIM_ALL_TESTS_PASSING", question="", result=FAILED, detail="")
+    row = parameters_row(files, tested)
+    assert row.result == FAILED
+    assert "rows 1, cols 1, depth 1" in row.detail
 
 
 @pytest.mark.slow

