@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from systoliq.mutants.merged import merged_line
 from systoliq.mutants.mutation import Mutant, block_of, draw, mutants_of
 from systoliq.prove.tools import proof_tools
 from systoliq.sim.tools import find, missing_text
+from systoliq.subprocesses import run_child
 
 needed = (find("icarus"), *(tool for tool in proof_tools() if tool.name == "pyosys"))
 needs_tools = pytest.mark.skipif(
@@ -53,10 +55,9 @@ endmodule
 
 
 @pytest.fixture(scope="module")
-def package(tmp_path_factory):
-    """A small layer, whose tests are short."""
+def layer():
     generator = np.random.default_rng(5)
-    layer = MatMulLayer(
+    return MatMulLayer(
         name="tiny",
         b=generator.integers(-127, 128, (9, 4)).astype(np.int8),
         b_scale=np.float32(0.02),
@@ -66,6 +67,11 @@ def package(tmp_path_factory):
         y_scale=np.float32(0.5),
         y_zero_point=np.int8(-3),
     )
+
+
+@pytest.fixture(scope="module")
+def package(layer, tmp_path_factory):
+    """A small layer, whose tests are short."""
     folder = tmp_path_factory.mktemp("package") / "out"
     write_package(LayerDesign(layer, LayerOptions(rows=1, cols=2, depth=3)), folder)
     return folder
@@ -371,3 +377,29 @@ def test_a_package_that_fails_its_own_testbench_is_refused(package, tmp_path):
     path.write_text(path.read_text().replace("assign m_axis_y_tdata = ", "assign m_axis_y_tdata = ~ "))
     with pytest.raises(ValueError, match="its own testbench must pass, not print 'FAIL: "):
         Campaign(tmp_path)
+
+
+@needs_tools
+@pytest.mark.simulator
+def test_verilog_that_does_not_compile_is_refused(package, tmp_path):
+    folder = shutil.copytree(package, tmp_path / "copy")
+    (folder / "tiny.v").write_text((folder / "tiny.v").read_text().replace("endmodule", "endmodul", 1))
+    with pytest.raises(ValueError, match=r"tiny\.v and tiny_tb\.v must compile with Icarus"):
+        Campaign(folder)
+
+
+@needs_tools
+@pytest.mark.simulator
+def test_mutants_of_a_package_with_vendor_cells(layer, tmp_path):
+    """Their models are simulated with it, and never mutated."""
+    write_package(LayerDesign(layer, LayerOptions(rows=1, cols=1, cells="ecp5")), tmp_path / "p")
+    campaign = Campaign(tmp_path / "p", seconds=2)
+    (result,) = campaign.run(1, 2)
+    assert result.mutant.module in (tmp_path / "p/tiny.v").read_text()
+    assert (
+        first_difference(
+            campaign._text, campaign._text, "tiny", tmp_path, models=campaign._models, cycles=50, seconds=60
+        )
+        is None
+    )
+    assert "SAME" in run_child(["vvp", "-n", "d"], cwd=tmp_path).stdout

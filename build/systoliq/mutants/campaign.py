@@ -19,6 +19,7 @@ from pathlib import Path
 
 from systoliq.sim.process import limited
 from systoliq.sim.tools import require
+from systoliq.subprocesses import run_child
 
 from .differential import first_difference
 from .equivalence import holders, none_seen, same_state
@@ -77,13 +78,17 @@ class Campaign:
         self._bench = benches[0]
         self.verilog = folder / f"{self._bench.name.removesuffix('_tb.v')}.v"
         self._text = self.verilog.read_text()
+        models = folder / f"{self.verilog.stem}_models.v"
+        self._models = models.read_text() if models.is_file() else ""
         self._limit = 600.0
         with tempfile.TemporaryDirectory(prefix="systoliq-mutants-") as place:
             start = _children_seconds()
             said = self.simulated(self._text, Path(place))
             self._limit = 60 + 10 * (_children_seconds() - start)
-            if said is None or not said.startswith("PASS"):
-                raise ValueError(f"{folder}: its own testbench must pass, not print {(said or 'nothing')[:200]!r}")
+            if said is None:
+                raise ValueError(f"{folder}: {self.verilog.name} and {self._bench.name} must compile with Icarus")
+            if not said.startswith("PASS"):
+                raise ValueError(f"{folder}: its own testbench must pass, not print {said[:200]!r}")
             if reason := self.refused(self._text, Path(place)):
                 raise ValueError(f"{folder} must be verified before it is mutated, not {reason[:200]!r}")
 
@@ -135,8 +140,8 @@ class Campaign:
         what `verify` says. Files are written to `folder`.
         """
         seconds, whole = self._seconds, not self._alone
-        text = mutant.applied(self._text.splitlines())
-        if same_state(self._text, mutant, folder, seconds=seconds, whole=whole):
+        text, modelled = mutant.applied(self._text.splitlines()), self._text + self._models
+        if same_state(modelled, mutant, folder, seconds=seconds, whole=whole):
             return Verdict.EQUIVALENT, "", ""
         modules = holders(self._text, mutant.module)
         blocks = [block_of(modules[-1], each) for each in modules]
@@ -149,11 +154,13 @@ class Campaign:
                 wrong = self._wrong_sum(texts, folder)
         if wrong is not None:
             return (Verdict.DIFFERENT, wrong, self.refused(text, folder)) if wrong else (Verdict.EQUIVALENT, "", "")
-        if none_seen(self._text, mutant, folder, seconds=seconds, whole=whole):
+        if none_seen(modelled, mutant, folder, seconds=seconds, whole=whole):
             return Verdict.EQUIVALENT, "", ""
         if not whole:
             return Verdict.UNDECIDED, "", self.refused(text, folder)
-        cycle = first_difference(self._text, text, modules[-1], folder, cycles=_CYCLES, seconds=self._limit)
+        cycle = first_difference(
+            self._text, text, modules[-1], folder, models=self._models, cycles=_CYCLES, seconds=self._limit
+        )
         refused = self.refused(text, folder)
         if cycle is None:
             return Verdict.UNDECIDED, "", refused
@@ -166,15 +173,15 @@ class Campaign:
 
     def simulated(self, text: str, folder: Path) -> str | None:
         """Return the testbench's output for the Verilog `text`; None if `text` does not compile."""
-        (folder / "design.v").write_text(text)
+        (folder / "design.v").write_text(text + self._models)
         for memory in self._folder.glob("*.mem"):
             shutil.copy(memory, folder)
         command = ["iverilog", "-g2005", "-o", "t", "design.v", str(self._bench.resolve())]
-        if subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode:
+        if run_child(command, cwd=folder).returncode:
             return None
         # -n: it ends where it would ask
         command = limited(["vvp", "-n", "t"], self._limit)
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        done = run_child(command, cwd=folder)
         if done.returncode < 0:
             return f"no end within {self._limit:.0f} s of processor time"
         return done.stdout or "nothing printed"
@@ -205,7 +212,7 @@ class Campaign:
         package = self._package(text, folder)
         command = [sys.executable, "-m", "systoliq", "verify", str(package), "--no-regenerate"]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=_VERIFY_SECONDS, check=False)
+            done = run_child(command, timeout=_VERIFY_SECONDS)
         except subprocess.TimeoutExpired:
             return ""
         return done.stderr.strip() or "refused" if done.returncode else ""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 from systoliq.sim.process import limited
+from systoliq.subprocesses import run_child
 
 from .environment import Port, environment, modules_of, ports_of
 
@@ -45,12 +45,14 @@ endmodule
 """
 
 
-def first_difference(original: str, mutant: str, top: str, folder: Path, *, cycles: int, seconds: float) -> int | None:
+def first_difference(
+    original: str, mutant: str, top: str, folder: Path, *, models: str = "", cycles: int, seconds: float
+) -> int | None:
     """Return the first of `cycles` cycles in which a user could see a difference; None if there is none within
     `seconds` of processor time.
 
-    Both arguments are complete Verilog texts. The traffic includes resets. `folder` receives files, and must have those
-    that the Verilog reads.
+    Both arguments are complete Verilog texts, except for the `models` of vendor cells. The traffic includes resets.
+    `folder` receives files, and must have those that the Verilog reads.
     """
     ports = ports_of(original, top)
     bench = _bench(ports, cycles)
@@ -59,17 +61,12 @@ def first_difference(original: str, mutant: str, top: str, folder: Path, *, cycl
         + environment(text, top, f"systoliq_{name}").replace(f"  {top} within", f"  {prefix}{top} within")
         for text, prefix, name in ((original, "", "original"), (mutant, "mutant_", "mutant"))
     ]
-    (folder / "differential.v").write_text("\n".join([*texts, bench]))
-    compiled = subprocess.run(
-        ["iverilog", "-g2005", "-s", "differential", "-o", "d", "differential.v"],
-        cwd=folder,
-        capture_output=True,
-        check=False,
-    )
-    if compiled.returncode:
+    (folder / "differential.v").write_text("\n".join([*texts, models, bench]))
+    compile_it = ["iverilog", "-g2005", "-s", "differential", "-o", "d", "differential.v"]
+    if run_child(compile_it, cwd=folder).returncode:
         return None
     command = limited(["vvp", "-n", "d"], seconds)
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = run_child(command, cwd=folder)
     found = re.search(r"^DIFFERENT (\d+)", done.stdout, re.M)
     return int(found[1]) if found else None
 

@@ -16,6 +16,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from systoliq.subprocesses import run_child
+
 from .any_data import WRITTEN, with_any_data
 from .environment import environment, modules_of
 from .merged import UNKNOWN, merged_line, merged_modules
@@ -222,9 +224,6 @@ def _abc() -> str:
 def _run(command: Sequence[str], folder: Path, seconds: float) -> str:
     """The output of a program; empty after a timeout."""
     try:
-        done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=seconds, check=False
-        )
+        return run_child(command, cwd=folder, timeout=seconds).stdout
     except subprocess.TimeoutExpired:
         return ""
-    return done.stdout
