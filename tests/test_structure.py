@@ -359,16 +359,14 @@ def _is_signal(node: ast.expr) -> bool:
     )
 
 
-def test_tests_are_not_imported_by_plain_names():
-    """pytest looks for test modules in many folders, where several have one name: what tests share is in others, whose
-    names are their own among the folders that tests put on `sys.path`.
-    """
+def test_tests_are_not_imported():
+    """What tests share is in other modules, with names of their own among the folders that tests put on `sys.path`."""
     tests = ROOT / "tests"
     imported = {
-        name: path
+        (path.relative_to(tests), name)
         for path in sorted(tests.rglob("*.py"))
         for name in imported_modules(path)
-        if "." not in name and name.startswith("test_")
+        if name.rpartition(".")[2].startswith("test_")
     }
     assert not imported
     on_path = {path.parent for path in tests.rglob("*.py") if "sys.path.insert(0, str(" in path.read_text()}

@@ -14,7 +14,7 @@ import numpy as np
 import onnx
 
 from ..onnx.onnx_models import write
-from ..onnx.test_onnx import QLINEAR
+from ..onnx.onnx_nodes import QLINEAR
 
 __all__ = ["CALLS", "fill"]
 

@@ -5,12 +5,9 @@ Commands run in processes of their own, as a shell runs them; a file in their en
 
 from __future__ import annotations
 
-import contextlib
-import os
 import resource
 import signal
 import subprocess
-import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -22,42 +19,15 @@ import pytest
 from systoliq.sim import cache
 from systoliq.sim.cache import CacheError, CacheWarning, obtain
 
-MAIN = [sys.executable, "-c", "from systoliq.cli.main import main; main()"]
+from .running import marked, start
+
 SMALL = ["--rows", "1", "--cols", "1"]
-MARK = "SYSTOLIQ_TEST_MARK"
-
-
-def start(*arguments: object, folder: Path, limit: Callable[[], None] | None = None, **options) -> subprocess.Popen:
-    """A command in `folder`, under a `limit`, that hears all signals, as tests under nohup do not."""
-
-    def prepare() -> None:
-        for number in (signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, signal.SIG_DFL)
-        if limit is not None:
-            limit()
-
-    environment = {**os.environ, "SYSTOLIQ_CACHE": str(folder / "cache"), "TMPDIR": str(folder / "tmp"),
-                   MARK: str(folder), **options.pop("env", {})}  # fmt: skip
-    (folder / "tmp").mkdir(exist_ok=True)
-    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options
-    command = [*MAIN, *map(str, arguments)]
-    return subprocess.Popen(command, cwd=folder, env=environment, preexec_fn=prepare, **options)
 
 
 def run(*arguments: object, folder: Path, **options) -> subprocess.CompletedProcess:
     with start(*arguments, folder=folder, **options) as process:
         out, error = process.communicate(timeout=120)
     return subprocess.CompletedProcess(process.args, process.returncode, out, error)
-
-
-def marked(folder: Path) -> list[str]:
-    """Command lines of processes that a command in `folder` started and that are still there."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if f"{MARK}={folder}".encode() in (path / "environ").read_bytes().split(b"\0"):
-                found.append((path / "cmdline").read_bytes().replace(b"\0", b" ").decode())
-    return found
 
 
 def left_by(folder: Path) -> list[str]:

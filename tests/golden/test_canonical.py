@@ -8,7 +8,7 @@ import pytest
 from systoliq.golden import MatMulLayer
 from systoliq.golden.formats import IntFormat
 
-from .test_onnxruntime import run
+from .in_onnxruntime import run
 
 NAN, INF = float("nan"), float("inf")
 SCALES = {

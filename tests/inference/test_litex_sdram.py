@@ -17,7 +17,7 @@ from systoliq.soc.compiler import has_compiler
 
 from ..onnx.network.networks import Builder, quantized
 from .litex_sdram import compiled_in, feed_of, image_module, result_of, simulate, write_system
-from .test_vector import residual
+from .residual_models import residual
 
 for module in ("litex", "litedram", "litex_boards", "pythondata_cpu_picorv32"):
     pytest.importorskip(module, reason=f"pip install {module.replace('_', '-')}")

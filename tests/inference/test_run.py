@@ -14,7 +14,7 @@ from systoliq.cli.main import cli
 from systoliq.sim.cache import cache_directory
 from systoliq.sim.engine import Engine
 
-from ..cli.test_in_the_wild import marked, start
+from ..cli.running import marked, start
 from ..onnx.network.networks import Builder, images, quantized
 
 ENGINE = ("--rows", "4", "--cols", "4", "--depth", "2", "--lanes", "2")

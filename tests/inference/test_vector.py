@@ -17,23 +17,11 @@ from ..onnx.network.networks import Builder, images
 from ..onnx.network.oracle import write
 from .c_program import run_example
 from .models import mobilenet_v2, quantized
+from .residual_models import residual
 
 CONFIG = EngineConfig(rows=4, cols=4, depth=2, lanes=2, vector=True)
 _FLOAT_EDGES = {"QuantizeLinear", "DequantizeLinear", "Transpose"}
 pytestmark = pytest.mark.simulator
-
-
-def residual() -> Builder:
-    """Convolutions with a HardSwish and a Sigmoid between them, and a residual sum."""
-    net = Builder([1, 3, 6, 5])
-    start = net.conv(3, 8, (3, 3), pads=[1, 1, 1, 1])
-    net.add("HardSwish")
-    net.conv(8, 8, (3, 3), pads=[1, 1, 1, 1])
-    net.add("Sigmoid")
-    net.conv(8, 8, (1, 1))
-    net.add("Add", net.last, start)
-    net.conv(8, 5, (1, 1))
-    return net
 
 
 def pooled() -> Builder:

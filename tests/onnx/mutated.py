@@ -33,13 +33,13 @@ from systoliq.cli.main import cli
 from systoliq.cli.shell import Group
 from systoliq.onnx import Model
 
+from .dynamic_models import FUSED
 from .network import networks, oracle
-from .network.test_network_refused import CONSTANTS as NETWORK_CONSTANTS
-from .network.test_network_refused import REFUSED
+from .network.refused_models import CONSTANTS as NETWORK_CONSTANTS
+from .network.refused_models import REFUSED
 from .onnx_models import write
-from .test_onnx import TAKEN
-from .test_onnx_dynamic import FUSED
-from .test_onnx_refused import NODES
+from .onnx_nodes import TAKEN
+from .refused_nodes import NODES
 
 __all__ = ["SECONDS", "hunt"]
 

@@ -29,9 +29,9 @@ from systoliq.hw.network.softmax_steps import exponential_sum
 from systoliq.onnx import read_network
 from systoliq.synth.flow import Block, synthesize
 
+from .network.operator_models import between
 from .network.oracle import session, write
-from .network.test_network_operators import between
-from .network.test_rowwise import drawn, normal_constants, rows
+from .network.row_models import drawn, normal_constants, rows
 
 LENGTHS = (2, 3, 10, 16, 50, 64, 65, 99, 128, 192, 197, 384, 768)
 DRAW = 250_000  # outputs of one draw, about

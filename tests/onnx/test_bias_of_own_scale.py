@@ -9,7 +9,7 @@ from systoliq.onnx import Model
 from systoliq.onnx.runtime import Session
 
 from .onnx_models import CONSTANTS, K, run, write
-from .test_onnx import DQ_A, DQ_BIAS, DQ_W, GEMM, MATMUL, Q_Y, nodes
+from .onnx_nodes import DQ_A, DQ_BIAS, DQ_W, GEMM, MATMUL, Q_Y, nodes
 
 PRODUCTS = {
     "Gemm 'fc'": nodes(DQ_A, DQ_W, DQ_BIAS, GEMM, Q_Y),

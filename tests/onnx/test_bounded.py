@@ -17,7 +17,7 @@ from systoliq.onnx.wire import count_pieces
 from ..cli.refused import assert_refused
 from .network import oracle
 from .onnx_models import CONSTANTS, write
-from .test_onnx import DQ_A, DQ_W, MATMUL, Q_Y, QLINEAR, nodes
+from .onnx_nodes import DQ_A, DQ_W, MATMUL, Q_Y, QLINEAR, nodes
 
 LONG = 900  # operators in a row: more than Python's stack has room for
 

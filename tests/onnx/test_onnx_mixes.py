@@ -12,9 +12,9 @@ import pytest
 from systoliq.onnx import read_onnx
 
 from ..golden import float8_oracle as oracle
+from .float8_models import GENERAL, POINTS, POWERS, QDQ, by_definition, codes, few_bits, in_onnxruntime, model
 from .onnx_models import K, N
-from .test_onnx import QLINEAR
-from .test_onnx_float8 import GENERAL, POINTS, POWERS, QDQ, by_definition, codes, few_bits, in_onnxruntime, model
+from .onnx_nodes import QLINEAR
 
 FLOAT8, INTEGERS = {*oracle.FLOAT8}, {*oracle.INTEGERS}
 TYPES = itertools.product((*oracle.FLOAT8, *oracle.INTEGERS), repeat=3)

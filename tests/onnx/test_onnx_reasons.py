@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from .onnx_models import write
-from .test_onnx import nodes
+from .onnx_nodes import nodes
 
 POINT, SCALE = "z = ReduceMax<keepdims = 0>(xq)", "f = Cast<to = 1>(z)"
 

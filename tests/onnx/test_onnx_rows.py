@@ -11,8 +11,8 @@ import pytest
 
 from systoliq.onnx import read_products
 
-from ..golden.test_onnxruntime import run
-from ..golden.test_operators import reference
+from ..golden.in_onnxruntime import run
+from ..golden.onnx_reference import reference
 
 NAMES = ("a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
 

@@ -8,7 +8,7 @@ import pytest
 from systoliq.onnx import read_onnx
 
 from .onnx_models import CONSTANTS, K, run, write
-from .test_onnx import DQ_A, DQ_BIAS, DQ_W, GEMM, MATMUL, Q_Y, nodes
+from .onnx_nodes import DQ_A, DQ_BIAS, DQ_W, GEMM, MATMUL, Q_Y, nodes
 
 PER_COLUMN = DQ_W.replace("w_s, w_z", "w_sn, w_zn").replace("Linear(", "Linear<axis = 1>(")
 SCALES = {

@@ -15,7 +15,7 @@ from ..cli.refused import assert_refused
 from .network.networks import NETWORKS, images, quantized
 from .network.oracle import check, write
 from .onnx_models import write as write_product
-from .test_onnx import DQ_A, DQ_W, MATMUL, Q_Y, nodes
+from .onnx_nodes import DQ_A, DQ_W, MATMUL, Q_Y, nodes
 
 IF = """p = If<then_branch = t () => (float[1, 4] v) { v = Relu(u) u = Neg(fa) },
     else_branch = e () => (float[1, 4] w) { w = Identity(fa) }>(c) c = Constant<value = bool {1}>() """

@@ -12,7 +12,7 @@ from systoliq.explore.precision.narrowing import narrowed
 from systoliq.sim.cosimulation.network import cosimulate_network
 from systoliq.sim.runner import SimulatorWarning
 
-from ..explore.precision.test_narrowing import random_network, random_widths
+from ..explore.precision.random_networks import random_network, random_widths
 from ..hw.network import small_networks as small
 from ..hw.network import stage_bench as bench
 

@@ -27,8 +27,8 @@ from systoliq.synth.tools import find_yosys
 from systoliq.synth.yosys import top_of
 
 from ..support.standard_cells import OSU018, liberty, needs_osu018, needs_sta
-from .test_standard_cells import SMALL
-from .test_synth import bare_array
+from .bare_arrays import bare_array
+from .small_designs import SMALL
 
 LIBRARY = """
 library (hand) { /* loads in fF, times in 10 ps */

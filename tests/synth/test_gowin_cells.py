@@ -13,7 +13,7 @@ import pytest
 
 from systoliq.hw.cells import models
 
-from .test_models import PYOSYS, check_products, every_sign, icarus, operands, run_multiplier, yosys_model
+from .cell_models import PYOSYS, check_products, every_sign, icarus, operands, run_multiplier, yosys_model
 
 pytestmark = [
     pytest.mark.simulator,

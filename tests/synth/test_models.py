@@ -5,11 +5,9 @@ The models' heads name the vendors' documents. CCU2C: two lookup tables of four 
 
 from __future__ import annotations
 
-import importlib.util
 import random
 import re
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,74 +17,22 @@ from systoliq.hw.cells import CELLS, model_files, models, models_verilog
 from systoliq.hw.multiplier import Multiplier
 from systoliq.hw.verilog import emit_verilog
 
+from .cell_models import (
+    PYOSYS,
+    SEED,
+    bits_signed,
+    check_products,
+    every_sign,
+    icarus,
+    operands,
+    run_multiplier,
+    yosys_model,
+)
+
 pytestmark = [
     pytest.mark.simulator,
     pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed"),
 ]
-
-PYOSYS = importlib.util.find_spec("pyosys")
-SEED = 3
-
-
-def icarus(folder: Path, *texts: str, top: str = "tb") -> str:
-    """What the simulation of module `top` prints."""
-    for index, text in enumerate(texts):
-        (folder / f"source_{index}.v").write_text(text)
-    files = [f"source_{index}.v" for index in range(len(texts))]
-    subprocess.run(["iverilog", "-g2005", "-s", top, "-o", "t", *files], cwd=folder, check=True)
-    return subprocess.run(["vvp", "t"], cwd=folder, capture_output=True, text=True, check=True).stdout
-
-
-def bits_signed(value: int, bits: int, is_signed: bool) -> int:
-    return value - (1 << bits) if is_signed and value >> (bits - 1) else value
-
-
-def operands(bits: int, count: int = 300) -> list[tuple[int, int]]:
-    """Random pairs, and each of the extreme ones."""
-    generator = random.Random(SEED)
-    extremes = [0, 1, (1 << bits) - 1, 1 << (bits - 1), (1 << (bits - 1)) - 1]
-    pairs = [(a, b) for a in extremes for b in extremes]
-    return pairs + [(generator.getrandbits(bits), generator.getrandbits(bits)) for _ in range(count)]
-
-
-def run_multiplier(folder: Path, model: str, instance: str, bits: int, pairs: Sequence[tuple[int, int]]) -> list[int]:
-    """The output `p` in each cycle, before its rising edge; pair i is there in cycle i. -1 where it is unknown."""
-    (folder / "pairs.hex").write_text("\n".join(f"{a << bits | b:x}" for a, b in pairs))
-    testbench = f"""\
-module tb;
-    reg clk = 0;
-    reg [{bits - 1}:0] a, b;
-    reg [{2 * bits - 1}:0] pairs [0:{len(pairs) - 1}];
-    wire [{2 * bits - 1}:0] p;
-    integer i;
-    {instance}
-    initial begin
-        $readmemh("pairs.hex", pairs);
-        for (i = 0; i < {len(pairs)}; i = i + 1) begin
-            {{a, b}} = pairs[i];
-            #5 $display("%h", p);
-            clk = 1;
-            #5 clk = 0;
-        end
-        $finish;
-    end
-endmodule
-"""
-    lines = icarus(folder, testbench, model).splitlines()
-    return [-1 if "x" in line else int(line, 16) for line in lines if re.fullmatch("[0-9a-fx]+", line)]
-
-
-def check_products(
-    found: list[int], pairs: Sequence[tuple[int, int]], bits: int, signs: tuple[bool, bool], latency: int
-) -> None:
-    expected = [bits_signed(a, bits, signs[0]) * bits_signed(b, bits, signs[1]) % (1 << (2 * bits)) for a, b in pairs]
-    assert found[latency:] == expected[: len(pairs) - latency]
-
-
-def yosys_model(family: str, *files: str) -> str:
-    from systoliq.synth.tools import yosys_share
-
-    return "".join((yosys_share() / family / file).read_text() for file in files)
 
 
 MULT_REGISTERS = [
@@ -135,7 +81,6 @@ def sb_mac16_model(whose: str) -> str:
     return macros + found[0]
 
 
-every_sign = pytest.mark.parametrize("signs", [(True, True), (True, False), (False, True), (False, False)])
 both_models = pytest.mark.parametrize("whose", ["ours", "yosys"])
 MAC16_REGISTERS = [((), 0), (("A_REG", "B_REG"), 1), (("A_REG", "B_REG", "PIPELINE_16x16_MULT_REG2"), 2)]
 PAIR_REGISTERS = ("TOP_8x8_MULT_REG", "BOT_8x8_MULT_REG")

@@ -16,9 +16,8 @@ from systoliq.synth.tools import find_yosys
 from systoliq.synth.yosys import memory_bits
 
 from ..support.standard_cells import liberty, needs_osu018, needs_sta
-from .test_synth import bare_array
-
-SMALL = {"rows": 1, "cols": 1, "accumulator_bits": 24}
+from .bare_arrays import bare_array
+from .small_designs import SMALL
 
 
 @needs_osu018

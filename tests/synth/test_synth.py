@@ -9,7 +9,6 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -18,22 +17,16 @@ from systoliq.cli.main import cli
 from systoliq.design import LayerDesign, LayerOptions, NetworkOptions
 from systoliq.design.sources import open_source, resnet8_fc_layer
 from systoliq.golden.formats import IntFormat
-from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
 from systoliq.package import make_package
-from systoliq.synth import Block, DoesNotFitError, netlist_sources, open_target, synthesize
+from systoliq.synth import DoesNotFitError, netlist_sources, open_target, synthesize
 
 from ..support.standard_cells import liberty
+from .bare_arrays import bare_array
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(importlib.util.find_spec("pyosys") is None, reason="the extra synth is not installed"),
 ]
-
-
-def bare_array(cells: str, **size: Any) -> Block:
-    config = ArrayConfig(cells=cells, **size)
-    component = AxiBareArray(BareArray(config))
-    return Block(component=component, name="array", cells=cells, macs_per_cycle=config.macs_per_cycle)
 
 
 def test_report_of_an_ecp5_array() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from systoliq.verify import verify_package
 
-from .test_verify import change, seal
+from .sealing import change, seal
 
 __all__ = ["Forgery", "forged", "reasons_against"]
 

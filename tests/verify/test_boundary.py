@@ -10,7 +10,7 @@ import pytest
 from systoliq.verify import BASES, verify_package
 
 from ..hw.network import small_networks as small
-from .test_networks import emitted
+from .emitted_networks import emitted
 
 
 @pytest.fixture(scope="module")

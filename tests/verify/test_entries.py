@@ -9,7 +9,7 @@ import pytest
 
 from systoliq.verify import verify_package
 
-from .test_verify import change, seal
+from .sealing import change, seal
 
 FILES = ("certificate.json", "net.v", "net.json", "net_stages.npz", "net_plan.json", "net_tb.v", "Makefile")
 

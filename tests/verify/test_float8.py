@@ -17,7 +17,7 @@ from systoliq.verify import verify_package
 from systoliq.verify.float8 import FORMATS
 
 from ..golden import float8_oracle as oracle
-from .test_verify import change, seal
+from .sealing import change, seal
 
 SCALES = {"a_scale": np.float32(0.25), "b_scale": np.float32([0.5, 1, 3, 0.1, 0.0007]), "y_scale": np.float32(0.25)}
 VARIANTS = {

@@ -12,7 +12,7 @@ from systoliq.api import Design, LayerOptions, open_source, write_package
 from systoliq.verify import integer_layer, verify_package
 
 from .forging import Forgery, forged
-from .test_verify import seal
+from .sealing import seal
 
 pytestmark = pytest.mark.usefixtures("short_testbenches")
 NAME = "fc"

@@ -13,7 +13,7 @@ from systoliq.verify.expression import UnreadableError
 from systoliq.verify.memories import MemoryFiles
 
 from ..package.big import FILES, big_design
-from .test_verify import seal
+from .sealing import seal
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 from systoliq.verify import verify_package
 from systoliq.verify.boundary import without_regeneration
 
-from .test_verify import change, seal
+from .sealing import change, seal
 
 pytestmark = pytest.mark.usefixtures("at_steps")
 COUNTER = "reg [19:0] hidden = 20'h00000; always @(posedge clk) hidden <= hidden + {};\n"

@@ -13,8 +13,8 @@ from systoliq.verify import verify_package
 from systoliq.verify.model import picks
 
 from ..hw.network import small_networks as small
+from .emitted_networks import emitted
 from .forging import reasons_against
-from .test_networks import emitted
 
 MOVES = {  # of an image [4, 4, 6], in order, with lanes
     "swapped channels": (Chain((Gather(1, (2, 1, 0, 3)),)), 2),

@@ -12,12 +12,9 @@ import numpy as np
 import onnx
 import pytest
 
-from systoliq.design import NetworkOptions
-from systoliq.design.network import NetworkDesign
 from systoliq.golden import INT8
 from systoliq.golden.network import Tensor, Window, WindowedAverage
 from systoliq.hw.network.operators import operator_of
-from systoliq.package import write_package
 from systoliq.verify import verify_package
 from systoliq.verify.float32_average import uncertain_average
 from systoliq.verify.float32_product import float32_products
@@ -25,7 +22,8 @@ from systoliq.verify.float32_sum import float32_sums
 
 from ..hw.network import small_networks as small
 from ..onnx.network import oracle
-from .test_verify import change, seal
+from .emitted_networks import emitted
+from .sealing import change, seal
 
 
 def with_constants():
@@ -63,17 +61,6 @@ WIDE = {  # cols and depth of the stages: more than one lane where there may be
     "averaged": {"windowedaverage1": (2, 1)},
     "one word": {"convolution0": (3, 1)},
 }  # fmt: skip
-
-
-def emitted(net, folder, cells="portable", *, parallelism=None):
-    """The package `net` of a network; `parallelism`: cols and depth of each stage."""
-    plan = None
-    if parallelism is not None:
-        plan = folder / "plan.json"
-        content = [{"node": name, "cols": cols, "depth": depth} for name, (cols, depth) in parallelism.items()]
-        plan.write_text(json.dumps(content))
-    write_package(NetworkDesign(net, NetworkOptions(cells=cells, plan=plan), name="net"), folder / "net")
-    return folder / "net"
 
 
 @pytest.mark.sampled(99)

@@ -21,9 +21,9 @@ from systoliq.verify.order import Order
 from systoliq.verify.package import read_arrays
 
 from ..hw.network import small_networks as small
+from .emitted_networks import emitted
 from .forging import reasons_against
-from .test_networks import emitted
-from .test_verify import change, seal
+from .sealing import change, seal
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from ..cli.refused import assert_refused
 from ..hw.network import small_networks as small
 from ..onnx.network import oracle
 from .forging import Forgery, forged
-from .test_verify import seal
+from .sealing import seal
 
 pytestmark = pytest.mark.usefixtures("short_testbenches", "at_steps")
 NAME = "fc"

@@ -13,8 +13,8 @@ from systoliq.verify import verify_package
 
 from ..hw.network import small_networks as small
 from ..hw.network import stage_bench as bench
-from .test_networks import emitted
-from .test_verify import change, seal
+from .emitted_networks import emitted
+from .sealing import change, seal
 
 
 def shares_of_a_row():

@@ -13,7 +13,7 @@ from systoliq.verify.statements import on_cycles, ordered
 from systoliq.verify.syntax import read_verilog
 from systoliq.verify.tagged import TaggedMachine
 
-from .test_dataflow import CASES, MODULE
+from .dataflow_cases import CASES, MODULE
 
 TAG_BITS = 6
 MOVED = {what: body for what, (body, data, computed) in CASES.items() if data and not computed}

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ast
-import hashlib
 import json
 import random
 import re
 import shutil
 import sys
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -30,6 +28,8 @@ from systoliq.verify.evaluate import Scope
 from systoliq.verify.expression import UnreadableError
 from systoliq.verify.room import room_for_wide_arrays
 from systoliq.verify.syntax import read_verilog
+
+from .sealing import change, seal
 
 pytestmark = pytest.mark.usefixtures("short_testbenches")
 AUTO = ["--requantizer", "auto", "--accumulator-bits", "auto"]  # a requantizer that is evaluated four times as fast
@@ -105,29 +105,6 @@ def emit(call, save, arrays, tmp_path, tmp_path_factory, emitted):
 def file_of(directory: Path, suffix: str) -> Path:
     name = json.loads((directory / "certificate.json").read_text())["name"]
     return directory / f"{name}{suffix}"
-
-
-def change(path: Path, pattern: str, new: str | Callable[[str], str] | None = None) -> None:
-    """Change the last digit of what group 1 of `pattern` matches first, or replace it, by what `new` makes of it."""
-    text = path.read_text()
-    match = re.search(pattern, text, re.DOTALL)
-    assert match, pattern
-    last = text[match.end(1) - 1]
-    if callable(new):
-        new = new(match[1])
-    new = match[1][:-1] + ("1" if last != "1" else "2") if new is None else new
-    path.write_text(text[: match.start(1)] + new + text[match.end(1) :])
-
-
-def seal(directory: Path) -> None:
-    """What a careful forger does: bring every digest up to date."""
-    path = directory / "certificate.json"
-    content = json.loads(path.read_text())
-    content["files"] = {name: hashlib.sha256((directory / name).read_bytes()).hexdigest() for name in content["files"]}
-    del content["sha256"]
-    own = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    content["sha256"] = hashlib.sha256(own.encode()).hexdigest()
-    path.write_text(json.dumps(content, indent=2) + "\n")
 
 
 PAIRS = [variant for variant in VARIANTS if variant.startswith("cells of two columns")]

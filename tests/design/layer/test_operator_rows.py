@@ -11,7 +11,7 @@ import pytest
 
 from systoliq.api import LayerDesign, LayerOptions, MatMulLayer
 
-from ...golden.test_operators import reference
+from ...golden.onnx_reference import reference
 
 ONE = np.float32(1)
 

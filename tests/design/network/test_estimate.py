@@ -28,13 +28,7 @@ from systoliq.synth.parts import figures_of_parts
 from ...explore.digits_mlp import write_mlp
 from ...hw.network import small_networks as small
 from ...hw.network import stage_bench as bench
-
-FEW_SITES = 150  # by which a small stage may be off
-
-
-def check(found, lut_sites, ram):
-    assert abs(found.ram - ram) <= RAM_ERROR, (found, ram)
-    assert abs(found.lut_sites - lut_sites) <= max(LUT_ERROR * lut_sites, FEW_SITES), (found, lut_sites)
+from .estimates import FEW_SITES, check, mixed
 
 
 def check_closely(found, lut_sites, ram, error, form):
@@ -63,23 +57,6 @@ def test_resnet8_on_ecp5(measured, shared):
     waiting = WAITING if len(node.inputs) == 2 else ()
     found = estimate(node, Parallelism(cols=cols, depth=depth, cells=cells), "ecp5", waiting)
     check_closely(found, lut_sites, ram, RESNET8_ERROR, measured)
-
-
-def mixed():
-    """A stage of nearly every kind."""
-    net = small.Builder((8, 8, 8), seed=3)
-    trunk = net.convolution(12, (3, 3), pads=(1, 1, 1, 1))
-    deep = net.depthwise((3, 3), pads=(1, 1, 1, 1))
-    net.concat(net.multiply(trunk, deep), trunk)
-    net.maximum((2, 2), strides=(2, 2))
-    net.table()
-    net.depthwise((3, 3), strides=(2, 2))
-    net.resize(2, 2)
-    net.convolution(96)
-    net.average()
-    net.flatten()
-    net.dense(100)
-    return net.network()
 
 
 # By node: cols, depth, beats that wait; LUT sites and memory blocks in Yosys' netlists of `mixed`.

@@ -17,7 +17,7 @@ from systoliq.synth import open_target
 from systoliq.synth.families import FAMILIES
 
 from ...hw.network import small_networks as small
-from .test_estimate import check, mixed
+from .estimates import check, mixed
 
 NETWORKS = {"digits-cnn": lambda: digits_cnn()[0], "mixed": mixed}
 WAITING = {"multiplication2": (512, 512), "concatenation3": (512, 512)}

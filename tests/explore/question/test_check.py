@@ -14,16 +14,8 @@ from systoliq.errors import InputError
 from systoliq.explore.question.ask import ask
 from systoliq.explore.question.check import check_design, given_inputs, random_inputs
 
-from ...hw.network import small_networks as small
 from ..explore_fakes import small_layer
-
-
-def tiny(seed=0):
-    net = small.Builder((2, 3, 3), seed=seed)
-    net.convolution(3, (3, 3), pads=(1, 1, 1, 1))
-    net.flatten()
-    net.dense(2)
-    return net.network()
+from .tiny_networks import tiny
 
 
 @pytest.mark.simulator

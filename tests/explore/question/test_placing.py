@@ -19,7 +19,7 @@ from systoliq.explore.log import LOG, Log
 from systoliq.explore.progress import NoProgress
 from systoliq.explore.question.ask import ask
 
-from .test_check import tiny
+from .tiny_networks import tiny
 
 THROUGHPUT = 3e5
 PLACED = 20

@@ -8,7 +8,7 @@ import pytest
 from systoliq.golden import INT8, UINT8, IntFormat
 from systoliq.golden.network import MaxPool, Tensor, WholeAverage, Window, WindowedAverage
 
-from .test_window import lies_at
+from .window_places import lies_at
 
 
 def tensor(name, *shape, form=UINT8, scale=0.5, zero_point=3):

@@ -9,6 +9,8 @@ import pytest
 
 from systoliq.golden.network import Window
 
+from .window_places import lies_at
+
 SHAPES = [
     {"kernel": (1, 1)},
     {"kernel": (3, 2)},
@@ -17,20 +19,6 @@ SHAPES = [
     {"kernel": (2, 2), "dilations": (2, 3)},
     {"kernel": (3, 1), "strides": (2, 2), "dilations": (2, 1), "pads": (0, 2, 1, 0)},
 ]
-
-
-def lies_at(window, image, position):
-    """The pixels of the window at `position`, None where they are padding."""
-    found = []
-    for tap in itertools.product(*map(range, window.kernel)):
-        pixel = [
-            at * stride + step * apart - before
-            for at, stride, step, apart, before in zip(
-                position, window.strides, tap, window.dilations, window.pads[:2], strict=True
-            )
-        ]
-        found.append(tuple(pixel) if all(0 <= p < size for p, size in zip(pixel, image, strict=True)) else None)
-    return found
 
 
 def count(window, image, axis):

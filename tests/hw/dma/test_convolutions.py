@@ -15,7 +15,7 @@ from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.host import Job
 from systoliq.hw.network.image import ImageWindow
 
-from .test_map_walk import some_maps, windows
+from .some_maps import some_maps, windows
 
 SHAPE = (1, 8, 8, 16)
 WINDOW = Window(kernel=(3, 3), pads=(1, 1, 1, 1))

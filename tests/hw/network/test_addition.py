@@ -6,25 +6,13 @@ import numpy as np
 import pytest
 
 from systoliq.golden import INT8, UINT8
-from systoliq.golden.network import Addition, Tensor
 from systoliq.golden.network.sum_tables import SumTables
 from systoliq.hw.network import addition
 
 from ..bench import simulate
+from .addition_nodes import node
 
 SCALES = [(0.031, 0.017, 0.043), (0.5, 0.5, 0.5), (0.25, 0.5, 1.0), (0.9, 0.002, 0.7)]
-
-
-def node(scales, form):
-    """A golden addition of [1, 256, 256], and its operands: all pairs."""
-    points = [form.min, form.min + 100, form.min + 131]
-    tensors = [
-        Tensor(name=name, shape=(1, 256, 256), format=form, scale=np.float32(scale), zero_point=point)
-        for name, scale, point in zip("aby", scales, points, strict=True)
-    ]
-    codes = tensors[0].codes
-    pairs = np.broadcast_arrays(codes[None, :, None], codes[None, None, :])
-    return Addition(name="sum", inputs=tuple(tensors[:2]), output=tensors[2]), pairs
 
 
 @pytest.mark.sampled(3)

@@ -13,7 +13,7 @@ from systoliq.hw.network.addition import SumOfTables
 from systoliq.hw.network.pairwise import Pairwise
 
 from ..bench import receive, send, simulate
-from .test_addition import node
+from .addition_nodes import node
 
 
 @pytest.mark.parametrize(("comes", "goes"), [(1.0, 1.0), (0.5, 1.0), (1.0, 0.4), (0.6, 0.7)])

@@ -10,12 +10,9 @@ from systoliq.hw.soc.axi_ram import AxiRam
 
 from ..bench import simulate
 from .masters import reads, writes
+from .ram_words import words
 
 SIZE = 1024
-
-
-def words(memory, bus):
-    return tuple(int.from_bytes(memory[at : at + bus], "little") for at in range(0, len(memory), bus))
 
 
 @pytest.mark.parametrize("bus", [4, 8, 16])

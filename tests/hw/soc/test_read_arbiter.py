@@ -16,7 +16,7 @@ from systoliq.hw.soc.throttle import CHANNELS, Throttle
 
 from ..bench import simulate
 from .masters import reads
-from .test_axi_ram import words
+from .ram_words import words
 
 SIZE, BUS = 1024, 4
 

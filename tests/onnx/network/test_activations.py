@@ -10,8 +10,8 @@ import pytest
 
 from systoliq.onnx import Model, read_network
 
+from .line_models import constants
 from .oracle import session, write
-from .test_lines import constants
 
 HEAD = """fa = DequantizeLinear(a, as, az) fw = DequantizeLinear<axis = 0>(w, ws, wz)
     f = Conv<pads = [1, 1, 1, 1]>(fa, fw, c) r = Clip(f, low, high)"""

@@ -9,7 +9,7 @@ from systoliq.design.network import NetworkDesign
 from systoliq.design.network.reasons import reasons_against
 from systoliq.golden.network import Move
 
-from .test_network_operators import between, codes, compare
+from .operator_models import between, codes, compare
 
 WHOLE = (1, 6, 3, 4)
 SHAPES = ((1, 1, 3, 4), (1, 6, 1, 4), (1, 6, 3, 1), (1, 1, 3, 1), (1, 1, 1, 1), (1, 6, 1, 1))

@@ -11,8 +11,8 @@ from systoliq.errors import InputError
 from systoliq.golden.network import Multiplication, Table
 from systoliq.onnx import read_network
 
+from .operator_models import KINDS, between, codes, parameters
 from .oracle import by_node, check, write
-from .test_network_operators import KINDS, between, codes, parameters
 
 MIXES = [mix for mix in itertools.product(KINDS, KINDS, KINDS) if len(set(mix)) > 1]
 CLIPS = ("f = Identity(r)", "f = Relu(r)", "f = Clip(r, low, high)")

@@ -9,8 +9,8 @@ from systoliq.design.network import NetworkDesign
 from systoliq.errors import InputError
 from systoliq.onnx import read_network
 
+from .operator_models import codes, compare
 from .oracle import ONE_IN, by_node, write
-from .test_network_operators import codes, compare
 
 AXES = {"1": (1,), "3": (3,), "1, 3": (1, 3), "2, 3": (2, 3), "-3, -1, 2": (1, 2, 3)}
 

@@ -12,8 +12,8 @@ from systoliq.design import NetworkDesign, NetworkOptions
 from systoliq.golden.network import ResidualSum, Table
 from systoliq.onnx import Model, read_network
 
+from .line_models import constants, differing, model_of
 from .oracle import session, write
-from .test_lines import constants, differing, model_of
 
 HEAD = """fa = DequantizeLinear(a, as, az) fw = DequantizeLinear<axis = 0>(w, ws, wz)
     f = Conv<group = GROUPS, pads = [1, 1, 1, 1]>(fa, fw, c)"""

@@ -13,7 +13,7 @@ from systoliq.package import make_package
 from systoliq.verify import verify_package
 
 from .oracle import check, write
-from .test_network_sums import FLOAT_BIAS, QDQ, QLINEAR, TYPES, constants_for
+from .sum_models import FLOAT_BIAS, QDQ, QLINEAR, TYPES, constants_for
 
 
 @pytest.mark.parametrize("kinds", TYPES, ids=str)

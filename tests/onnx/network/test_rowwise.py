@@ -11,32 +11,11 @@ from systoliq.golden.network import LayerNormalization, Softmax
 from systoliq.hw.network.operators import operator_of
 from systoliq.onnx import read_network
 
+from .operator_models import KINDS, between, codes, compare
 from .oracle import session, write
-from .test_network_operators import KINDS, between, codes, compare
+from .row_models import drawn, normal_constants, rows
 
 QLINEAR = "y = com.microsoft.QLinearSoftmax<axis = -1, opset = 13>(a, as, az, ys, yz)"
-
-
-def rows(rng, kind: str, count: int, length: int) -> np.ndarray:
-    """Rows of any integers, of neighbouring ones, and of few that differ, for which ties are common."""
-    values = codes(kind)
-    least = int(values.min())
-    wide = rng.choice(values, (count, length)).astype(int)
-    near = rng.integers(0, 256, (count, 1)) + rng.integers(-12, 13, (count, length)) + least
-    few = np.where(rng.integers(0, 3, (count, length)) > 0, wide[:, :1], wide)
-    return np.clip(np.concatenate([wide, near, few]), least, values.max()).astype(kind)
-
-
-def drawn(rng, kind: str, draw: int) -> dict[str, np.generic]:
-    """Scales and zero points: those of quantizers, and any others."""
-    point = np.int8(-128) if kind == "int8" else np.uint8(0)
-    usual = draw % 2 == 0
-    return {
-        "as": np.float32(10.0 ** (rng.uniform(-2.5, -0.5) if usual else rng.uniform(-4, 1))),
-        "az": rng.choice(codes(kind)),
-        "ys": np.float32(1 / 256 if usual else 10.0 ** rng.uniform(-4, 0.2)),
-        "yz": point if draw % 3 else rng.choice(codes(kind)),
-    }
 
 
 @pytest.mark.parametrize("form", ["QDQ", "QLinear"])
@@ -100,12 +79,6 @@ def test_softmax_that_is_refused(inside, scales, opset, refusal, tmp_path):
 
 RARE = 1e-4
 """Of all integers, those that onnxruntime's float32 may round to the other side of a tie: about 8 in a million."""
-
-
-def normal_constants(rng, kind: str, channels: int) -> dict[str, np.generic]:
-    gain, bias = (rng.normal(mean, 0.2, channels).astype(np.float32) for mean in (1, 0))
-    found = {"as": np.float32(10.0 ** rng.uniform(-2.5, -0.3)), "az": rng.choice(codes(kind)), "g": gain, "b": bias}
-    return found | {"ys": np.float32(rng.uniform(0.01, 0.05)), "yz": rng.choice(codes(kind))}
 
 
 @pytest.mark.parametrize("kind", KINDS)

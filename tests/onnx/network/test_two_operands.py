@@ -10,8 +10,8 @@ from systoliq.errors import InputError
 from systoliq.golden.network import MatrixProduct
 from systoliq.onnx import read_network
 
+from .operator_models import between, codes, compare
 from .oracle import write
-from .test_network_operators import between, codes, compare
 
 QLINEAR = "y = QLinearMatMul(a, as, az, b, bs, bz, ys, yz)"
 TWO = between("f = MatMul(fa, fb)", "a", "b")

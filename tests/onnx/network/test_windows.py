@@ -10,8 +10,8 @@ from systoliq.design.network.reasons import check_stages
 from systoliq.golden.network import WindowedAverage
 from systoliq.onnx import read_network
 
+from .operator_models import KINDS, codes
 from .oracle import check, write
-from .test_network_operators import KINDS, codes
 
 SIZES = range(2, 8)
 
