@@ -79,7 +79,7 @@ def test_known_mutants_are_killed_by_their_own_tests(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", ["golden", "hw"])
-def test_most_of_a_few_that_are_drawn_are_killed(part):
-    said = run_py("--part", part, "--count", "4", "--seed", "2").splitlines()
-    assert sum(each.startswith("killed ") for each in said) >= 3, said
+@pytest.mark.parametrize(("part", "count", "least"), [("golden", 4, 3), ("hw", 2, 1)])
+def test_most_of_a_few_that_are_drawn_are_killed(part, count, least):
+    said = run_py("--part", part, "--count", str(count), "--seed", "2").splitlines()
+    assert sum(each.startswith("killed ") for each in said) >= least, said

@@ -73,7 +73,6 @@ def test_sizes_that_are_given_are_kept():
     [
         ("ecp5-85k", {}),
         ("ecp5-85k", {"bus": 64, "vector": True}),
-        ("ecp5-25k", {"bus": 64, "vector": True}),
         ("ecp5-85k", {"rows": 8, "cols": 8, "lanes": 4}),
         ("ice40-up5k", {}),
     ],

