@@ -31,7 +31,7 @@ _LATE = 2  # extra registers between the step and many columns, if the schedule 
 class ColumnConstants:
     """Constants of one column: a lane adds them to its sums and multiplies by them."""
 
-    bias: int = 0
+    bias: int
     residual: int = 0
     multiplier: int = 0
     shift: int = 0

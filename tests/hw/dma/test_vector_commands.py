@@ -85,3 +85,11 @@ def test_tables_are_read_once():
     start = Opcode.WRITE << 30 | (BASE + VECTOR_REGISTERS[0].offset)
     lists = [vector_commands([(each, place) for each in row]).words for row in ([one], [one, one], [one, other])]
     assert [words.count(start) for words in lists] == [2, 3, 4]
+
+
+@pytest.mark.parametrize("form", [INT8, UINT8])
+def test_the_larger_of_two(form):
+    operation = VectorOperation.larger(form)
+    a, b = np.meshgrid(*[np.arange(form.min, form.max + 1).astype(form.dtype)] * 2)
+    assert np.array_equal(operation.apply(a, b), np.maximum(a, b))
+    assert operation.output == form

@@ -83,3 +83,11 @@ def test_lines_that_come_just_in_time_make_windows_late(window, image, channels,
     windows = ImageWindow(window=window, image=image, channels=channels)
     assert said_and_seen(windows, pace) == (False, False)
     assert said_and_seen(windows, 1) == (True, True)
+
+
+def test_a_line_that_the_first_row_frees_makes_room_at_once():
+    """The first row of windows may free as many lines as the buffer needs for the next one."""
+    window = Window(kernel=(4, 3), strides=(5, 1), dilations=(2, 1), pads=(2, 1, 4, 0))
+    windows = ImageWindow(window=window, image=(8, 6), channels=2)
+    for pace in (1, 4):
+        assert said_and_seen(windows, pace) == (True, True)

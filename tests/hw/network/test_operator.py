@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from systoliq.golden.limits import ARRAY_MULTIPLIERS, ARRAY_SIDE
@@ -158,3 +160,17 @@ def test_multipliers_and_sums():
     assert mantissas == max(scale.as_integer_ratio()[0].bit_length() for scale in full.layer.scale.tolist())
     assert -(1 << bits - 1) <= lows.min()
     assert highs.max() < 1 << bits - 1
+
+
+def test_constants_of_columns_take_the_bits_that_differ():
+    node = bench.convolution(random.Random(5), channels=4)
+    layer = node.layer
+    first = {
+        name: np.repeat(np.broadcast_to(value, (*np.shape(value)[:-1], layer.n))[..., :1], layer.n, axis=-1)
+        for name in ("b", "b_scale", "b_zero_point", "bias")
+        if (value := getattr(layer, name)) is not None
+    }
+    equal = replace(node, layer=replace(layer, **first))
+    bits = [[*operator_of(each).lane_memories(1, 4, 2)][-1].bits for each in (node, equal)]
+    assert bits[0] > 0
+    assert bits[1] == 0
