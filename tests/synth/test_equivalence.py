@@ -1,0 +1,129 @@
+"""Netlists are proven equal to their Verilog, and no longer where one bit of the netlist is another."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from systoliq.api import LayerDesign, LayerOptions, MatMulLayer, NetworkOptions
+from systoliq.design.network.design import NetworkDesign
+from systoliq.errors import InputError
+from systoliq.synth.equivalence import Equivalence, check_comparable, compared, netlist_equivalence
+from systoliq.synth.flow import synthesized
+from systoliq.synth.targets import open_target
+
+from ..hw.network.small_networks import Builder
+
+pytest.importorskip("pyosys", reason="pip install 'systoliq[synth]'")
+
+TARGETS = {"ecp5": open_target("ecp5-25k"), "ice40": open_target("ice40-up5k")}
+LAYER = MatMulLayer(
+    name="tiny",
+    b=np.array([[3, -4], [1, 2], [-5, 6]], np.int8),
+    b_scale=np.float32([0.01, 0.02]),
+    b_zero_point=np.int8(0),
+    a_scale=np.float32(0.5),
+    a_zero_point=np.uint8(3),
+    y_scale=np.float32(0.25),
+    y_zero_point=np.int8(-1),
+)
+
+
+def layer(family):
+    return LayerDesign(LAYER, LayerOptions(cells=family, cols=1), name="tiny")
+
+
+def network(family):
+    net = Builder((1, 3, 3), seed=5)
+    net.convolution(2, (2, 2))
+    net.maximum((2, 2))
+    return NetworkDesign(net.network(), NetworkOptions(cells=family), name="net")
+
+
+@pytest.mark.parametrize("family", ["ecp5", pytest.param("ice40", marks=pytest.mark.slow)])
+def test_a_layer(family):
+    assert netlist_equivalence(layer(family), TARGETS[family]).holds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", TARGETS)
+def test_a_network(family):
+    found = netlist_equivalence(network(family), TARGETS[family])
+    assert found.holds, found.undecided
+    assert found.proven > 500
+
+
+def of_kind(cells, kind, found=lambda cell: True):
+    return next(cell for cell in cells.values() if cell["type"] == kind and found(cell))
+
+
+def change_table(cells):
+    """One entry of a lookup table that a register takes."""
+    taken = {tuple(cell["connections"].get("DI", ())) for cell in cells.values()}
+    table = of_kind(cells, "LUT4", lambda cell: tuple(cell["connections"]["Z"]) in taken)["parameters"]
+    table["INIT"] = table["INIT"][:-1] + ("0" if table["INIT"][-1] == "1" else "1")
+
+
+def change_reset(cells):
+    """A register that is reset to 0 is reset to 1."""
+    register = of_kind(cells, "TRELLIS_FF", lambda cell: cell["connections"]["LSR"] != ["0"])
+    assert register["parameters"]["REGSET"] == "RESET"
+    register["parameters"]["REGSET"] = "SET"
+
+
+def change_multiplier(cells):
+    """A multiplier has a register that the Verilog does not have."""
+    parameters = of_kind(cells, "MULT18X18D")["parameters"]
+    parameters["REG_OUTPUT_CLK"] = "CLK0" if parameters["REG_OUTPUT_CLK"] == "NONE" else "NONE"
+
+
+def change_pin(cells):
+    """Two pins of a multiplier are exchanged."""
+    pins = of_kind(cells, "MULT18X18D")["connections"]
+    other = next(pin for pin in (f"A{i}" for i in range(18)) if pins[pin] != pins["A0"])
+    pins["A0"], pins[other] = pins[other], pins["A0"]
+
+
+FAULTS = {each.__name__: each for each in (change_table, change_reset, change_multiplier, change_pin)}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_found(fault, tmp_path):
+    design, target = layer("ecp5"), TARGETS["ecp5"]
+    folder = shutil.copytree(synthesized(design.verilog, design.name, target), tmp_path / "netlist")
+    netlist = json.loads((folder / "netlist.json").read_text())
+    FAULTS[fault](netlist["modules"]["tiny"]["cells"])
+    (folder / "netlist.json").write_text(json.dumps(netlist))
+    found = compared(folder, design.name, target)
+    assert not found.holds
+    assert found.undecided
+
+
+def test_nothing_proven_is_no_proof():
+    assert not Equivalence(proven=0).holds
+    assert not Equivalence(proven=9, undecided=("x",)).holds
+
+
+def test_parts_whose_netlists_are_not_compared(call):
+    with pytest.raises(InputError, match=r"^target must be a part of ECP5 or iCE40 to compare its netlist with the "):
+        check_comparable(open_target("nexus-40k"))
+    result = call("synth", "resnet8-fc", "--target", "cmos4", "--equivalence")
+    assert result.exit_code == 2
+    assert "not cmos4" in result.output
+
+
+def test_the_command_says_what_is_proven(call, monkeypatch, tmp_path):
+    arguments = ("synth", "array", "--rows", "1", "--cols", "1", "--target", "ice40-up5k", "--seeds", "1")
+    for found, status, said in (
+        (Equivalence(proven=7), 0, "proven to be equal to the Verilog, in 7 bits"),
+        (Equivalence(proven=7, undecided=("a", "b[1]")), 1, "not proven to be equal to the Verilog: 2 bits are "),
+    ):
+        monkeypatch.setattr("systoliq.cli.synth.netlist_equivalence", lambda *given, found=found, **options: found)
+        result = call(*arguments, "--equivalence", "--report", tmp_path / "r.json")
+        assert result.exit_code == status, result.output
+        assert said in result.output
+        report = json.loads((tmp_path / "r.json").read_text())["equivalence"]
+        assert report == {"proven": 7, "undecided": list(found.undecided)}
