@@ -45,6 +45,7 @@ ELSEWHERE = {  # examples that take minutes or hours, or need a board or a clust
     r"^systoliq (partition|run out/parts) ": "partition/test_partition.py",
     r"^systoliq signoff .* --seconds ": "signoff/test_signoff.py",
     r"^systoliq synth resnet8-fc --target ecp5-85k ": "synth/test_synth.py",
+    r"^systoliq synth resnet8-fc --target ice40-up5k ": "synth/test_equivalence.py",
     r"^pip install ": "board/test_load.py",
 }
 TAKEN = {  # directories that examples take, and the examples that write them

@@ -205,7 +205,7 @@ def show_report(report: SynthReport, rate: float | None, equal: Equivalence | No
 
 
 def _equal(equal: Equivalence) -> str:
-    """What a proof of equivalence says."""
+    """The result of a proof of equivalence, in a line."""
     if equal.holds:
         return f"proven to be equal to the Verilog, in {equal.proven} bits of registers, memories, multipliers, outputs"
     names = ", ".join(map(shown, equal.undecided[:3])) + ", ..." * (len(equal.undecided) > 3)

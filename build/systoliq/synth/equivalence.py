@@ -70,7 +70,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Equivalence:
-    """Whether a netlist is equal to its RTL: by bits of registers, inputs of boxes, and outputs.
+    """Result of comparing a netlist with its RTL, by bits of registers, inputs of boxes, and outputs.
 
     By induction: `proven` bits are equal in a cycle if all bits were equal in the six cycles before. That registers
     agree at first is not proven; those without a reset must begin with the same values. The names of `undecided` bits
