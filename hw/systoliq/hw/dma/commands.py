@@ -16,6 +16,7 @@ from ..engine.host.job import AnyJob
 from ..engine.registers import Register
 from .bus import ADDRESS_BITS
 from .convolutions import Maps, map_fields
+from .list_player import ADDRESS_BITS as REGISTER_BITS
 from .list_player import COUNT_BITS, Opcode
 from .registers import BASE, DMA_REGISTERS, MAP_REGISTERS, OPERANDS, WALK_WORDS
 
@@ -162,7 +163,10 @@ def y_walk(config: EngineConfig, m: int, n: int, size: int, address: int, stride
 
 
 class CommandList:
-    """Words of a list, command by command."""
+    """Words of a list, command by command.
+
+    Raises ValueError for an address or a word that the list cannot hold.
+    """
 
     def __init__(self) -> None:
         self.words: list[int] = []
@@ -177,18 +181,29 @@ class CommandList:
 
     def _put(self, opcode: Opcode, address: int, words: Sequence[int]) -> None:
         most = 1 << COUNT_BITS
+        for each in (address, address + 4 * max(len(words) - 1, 0)):
+            _check(each, *words)
         for at in range(0, len(words), most):
             part = words[at : at + most]
             self.words += [opcode << 30 | (len(part) - 1) << 22 | (address + 4 * at), *part]
 
     def wait(self, address: int, mask: int, value: int, failing: int) -> None:
         """Wait until the masked bits of a register are `value`; give the list up where a bit of `failing` is 1."""
+        _check(address, mask, value, failing)
         self.words += [Opcode.WAIT << 30 | address, mask, value, failing]
 
     @property
     def data(self) -> bytes:
         """The list as it lies in memory."""
         return np.asarray(self.words, "<u4").tobytes()
+
+
+def _check(address: int, *words: int) -> None:
+    if address % 4 or not 0 <= address < 1 << REGISTER_BITS:
+        raise ValueError(f"address must be a multiple of 4 below {1 << REGISTER_BITS:#x}, not {address:#x}")
+    for word in words:
+        if not 0 <= word < 1 << 32:
+            raise ValueError(f"words must be from 0 to 4294967295, not {word}")
 
 
 def wait_for_masters(commands: CommandList, *names: str) -> None:
