@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from systoliq.api import LayerDesign, LayerOptions, MatMulLayer, NetworkOptions
 from systoliq.design.network.design import NetworkDesign
-from systoliq.errors import InputError
+from systoliq.errors import InputError, SynthesisError
 from systoliq.synth.equivalence import Equivalence, check_comparable, compared, netlist_equivalence
 from systoliq.synth.flow import synthesized
 from systoliq.synth.targets import open_target
@@ -127,3 +128,9 @@ def test_the_command_says_what_is_proven(call, monkeypatch, tmp_path):
         assert said in result.output
         report = json.loads((tmp_path / "r.json").read_text())["equivalence"]
         assert report == {"proven": 7, "undecided": list(found.undecided)}
+
+
+def test_a_comparison_has_a_limit(tmp_path):
+    design, target = layer("ecp5"), TARGETS["ecp5"]
+    with pytest.raises(SynthesisError, match=r"within 0\.001 minutes: allow more with --minutes, or leave out --equiv"):
+        netlist_equivalence(design, replace(target, minutes=0.001))

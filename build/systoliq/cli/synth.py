@@ -73,7 +73,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         default=Target.minutes,
         show_default=True,
         metavar="N",
-        help="Give up a seed after N minutes of place and route.",
+        help="Give up a seed after N minutes of place and route, and a proof of --equivalence.",
     ),
     click.option("--mhz", type=PositiveNumber("F"), help="Required frequency.  [the target's]"),
     click.option(

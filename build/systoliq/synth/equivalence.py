@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
@@ -103,7 +104,7 @@ def netlist_equivalence(
     InputError
         for a target whose netlists cannot be compared.
     SynthesisError
-        if Yosys fails.
+        if Yosys fails, or has not answered after `target.minutes`.
     """
     check_comparable(target)
     folder = synthesized(design.verilog, design.name, target, progress=progress)
@@ -123,7 +124,7 @@ def compared(folder: Path, name: str, target: Target) -> Equivalence:
                 (work / file.name).write_bytes(file.read_bytes())
         words = f"{target.synth} -top {name} -run begin:{family.words}"
         begin = [f"read_verilog {_DESIGN}", f"hierarchy -top {name}", *before_synthesis(target), words]
-        _run(yosys, "\n".join([*begin, _RTL.format(name=name)]), work)
+        _run(yosys, "\n".join([*begin, _RTL.format(name=name)]), work, target.minutes)
         rtl, netlist = (_Side(work / file, name, boxes) for file in ("rtl.json", _NETLIST))
         names = _cut(rtl, netlist)
         script = ""
@@ -131,16 +132,22 @@ def compared(folder: Path, name: str, target: Target) -> Equivalence:
             (work / f"{side}_cut.json").write_text(json.dumps({"modules": {name: found.module}}))
             script += _SIDE.format(side=side, models=f"+/{family.name}/cells_sim.v", name=name)
         (work / "question.ys").write_text(_QUESTION)
-        _run(yosys, f"{script}tee -q -o said.log script question.ys\n", work)
+        _run(yosys, f"{script}tee -q -o said.log script question.ys\n", work, target.minutes)
         said = (work / "said.log").read_text()
     *_, last = _COUNTS.finditer(said)
     left = [names.get(cut, cut) + (f"[{bit}]" if bit else "") for cut, bit in _UNDECIDED.findall(said[last.end() :])]
     return Equivalence(proven=int(last[1]), undecided=(*left, *rtl.other_boxes(netlist)))
 
 
-def _run(yosys: Command, script: str, work: Path) -> None:
+def _run(yosys: Command, script: str, work: Path, minutes: float) -> None:
     (work / "compare.ys").write_text(script)
-    done = yosys.run("compare.ys", cwd=work)
+    try:
+        done = yosys.run("compare.ys", cwd=work, timeout=60 * minutes)
+    except subprocess.TimeoutExpired as error:
+        raise SynthesisError(
+            f"the netlist could not be compared with its Verilog within {minutes:g} minutes: "
+            "allow more with --minutes, or leave out --equivalence"
+        ) from error
     if done.returncode:
         lines = [line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line]
         raise SynthesisError(
