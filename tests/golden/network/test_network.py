@@ -317,6 +317,10 @@ WRONG = {
         lambda: _network(nodes=(Move(name="m", inputs=(X,), output=X, movement=Reshape((4,))),)),
         "'x' must be made by one node, not by 'm' again",
     ),
+    "no name": (
+        lambda: _network(nodes=(Move(name="", inputs=(X,), output=X, movement=Reshape((4,))),)),
+        "the name of a node must be a str that is not empty, not ''",
+    ),
     "output": (lambda: _network(nodes=()), "output 'y' must be made by a node, and is not"),
 }  # fmt: skip
 

@@ -81,7 +81,8 @@ class Source:
 class Network:
     """Network of `nodes` in topological order, from the tensors of `sources` to `outputs`.
 
-    Raises ValueError if a node uses a tensor that no earlier node produces, or if two tensors have the same name.
+    Raises ValueError if a node uses a tensor that no earlier node produces or has no name, or if two tensors have the
+    same name.
     """
 
     name: str
@@ -95,6 +96,8 @@ class Network:
             for tensor in node.inputs:
                 if tensor.value is None and tensor.name not in made:
                     raise ValueError(f"{tensor.name!r} must be made before node {node.name!r}, and is not")
+            if not isinstance(node.name, str) or not node.name:
+                raise ValueError(f"the name of a node must be a str that is not empty, not {node.name!r}")
             if node.output.name in made:
                 raise ValueError(f"{node.output.name!r} must be made by one node, not by {node.name!r} again")
             made.add(node.output.name)
