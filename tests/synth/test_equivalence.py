@@ -88,7 +88,20 @@ def change_pin(cells):
     pins["A0"], pins[other] = pins[other], pins["A0"]
 
 
-FAULTS = {each.__name__: each for each in (change_table, change_reset, change_multiplier, change_pin)}
+def drop_multiplier(cells):
+    """A multiplier is left out."""
+    del cells[next(key for key, cell in cells.items() if cell["type"] == "MULT18X18D")]
+
+
+def drop_register(cells):
+    """A register is left out."""
+    del cells[next(key for key, cell in cells.items() if cell["type"] == "TRELLIS_FF")]
+
+
+FAULTS = {
+    each.__name__: each
+    for each in (drop_register, drop_multiplier, change_table, change_reset, change_multiplier, change_pin)
+}
 
 
 @pytest.mark.parametrize("fault", FAULTS)

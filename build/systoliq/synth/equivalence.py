@@ -223,9 +223,12 @@ def _cut(rtl: _Side, netlist: _Side) -> dict[str, str]:
         rtl.name_bit(f"r{number}", one)
         netlist.name_bit(f"r{number}", other)
     free = count(1 << 30)  # bits that nothing else has
-    for number, key in enumerate(sorted(rtl.boxes.keys() & netlist.boxes.keys())):
-        for pin, way in rtl.boxes[key]["port_directions"].items():
-            pins = [(side, side.boxes[key]["connections"].get(pin, [])) for side in (rtl, netlist)]
+    for number, (key, box) in enumerate(sorted(rtl.boxes.items())):
+        for pin, way in box["port_directions"].items():
+            if way != "output" and key not in netlist.boxes:
+                continue  # Yosys has left the box out: what it drives must not count, whatever it is
+            found = [(side, side.boxes.get(key, {"connections": {}})) for side in (rtl, netlist)]
+            pins = [(side, cell["connections"].get(pin, [])) for side, cell in found]
             for index in range(max(len(bits) for _, bits in pins)):
                 port = f"box{number}_{pin}_{index}"
                 names[port] = f"{key}.{pin}[{index}]"
