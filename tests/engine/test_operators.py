@@ -115,8 +115,8 @@ def test_greatest_accumulators():
 
 def test_equals_onnxruntime():
     """Where onnxruntime has the type mix; signed b keep to 7 bits (it saturates inside without VNNI)."""
-    onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is the reference here")
-    onnx = pytest.importorskip("onnx", reason="onnx builds the models")
+    pytest.importorskip("onnxruntime", reason="onnxruntime is the reference here")
+    pytest.importorskip("onnx", reason="onnx builds the models")
     hardware = engine(CONFIGS["odd"])
     rng = np.random.default_rng(4)
     plans, wanted = [], []
@@ -134,9 +134,9 @@ def test_equals_onnxruntime():
         y_scale = np.float32(0.03 * 0.03 * 50 * np.sqrt(k))
         inputs = (a, np.float32(0.03), a_zp, b, b_scale, b_zp, y_scale, y_zp)
         plans.append(hardware.plan_qlinear_matmul(*inputs))
-        wanted.append(onnxruntime_result(onnx, onnxruntime, "QLinearMatMul", y_type, inputs))
+        wanted.append(onnxruntime_result("QLinearMatMul", y_type, inputs))
         plans.append(hardware.plan_matmul_integer(a, b, a_zp, b_zp[0]))
-        wanted.append(onnxruntime_result(onnx, onnxruntime, "MatMulInteger", "int32", (a, b, a_zp, b_zp[0])))
+        wanted.append(onnxruntime_result("MatMulInteger", "int32", (a, b, a_zp, b_zp[0])))
     for result, expected in zip(hardware.run(plans), wanted, strict=True):
         np.testing.assert_array_equal(result.y, expected)
 

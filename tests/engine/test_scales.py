@@ -9,8 +9,8 @@ from operations import onnxruntime_result, values
 
 from systoliq.golden import qlinear_matmul
 
-onnx = pytest.importorskip("onnx", reason="onnx builds the models")
-onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is the reference here")
+pytest.importorskip("onnx", reason="onnx builds the models")
+pytest.importorskip("onnxruntime", reason="onnxruntime is the reference here")
 
 MIXES = [("int8", "int8", "int8"), ("uint8", "int8", "uint8"), ("uint8", "uint8", "uint8")]
 ANY = np.float32([np.nan, np.inf, -np.inf, 0, -0.0, -0.25, -0.013, 1e-45, 3e38, -1e-45, 0.02, -3e38])
@@ -29,7 +29,7 @@ def test_of_a_b_and_y_equal_onnxruntime(small):
         a_scale = np.float32([1.0, -0.5, 0.03][index % 3])
         inputs = a, a_scale, a_zero_point, b, ANY, b_zero_point, np.float32(y_scale), np.array(7, y_type)
         plans.append(small.plan_qlinear_matmul(*inputs))
-        wanted.append(onnxruntime_result(onnx, onnxruntime, "QLinearMatMul", y_type, inputs))
+        wanted.append(onnxruntime_result("QLinearMatMul", y_type, inputs))
     assert max(len(plan.jobs) for plan in plans) == 4  # a job for each sign, finite or not
     for result, expected in zip(small.run(plans), wanted, strict=True):
         np.testing.assert_array_equal(result.y, expected, strict=True)
@@ -48,7 +48,7 @@ def test_of_the_extreme_sums_equal_onnxruntime(types):
     bias = np.repeat(sums[:, np.newaxis], len(scales), axis=1)
     head = a, one, zero, b, scales, np.zeros(len(scales), b_type)
     tail = one, np.array(3, y_type)
-    expected = onnxruntime_result(onnx, onnxruntime, "QGemm", y_type, (*head, bias, *tail), domain="com.microsoft")
+    expected = onnxruntime_result("QGemm", y_type, (*head, bias, *tail), domain="com.microsoft")
     np.testing.assert_array_equal(hardware.qlinear_matmul(*head, *tail, bias=bias), expected, strict=True)
 
 

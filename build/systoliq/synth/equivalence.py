@@ -74,8 +74,8 @@ class Equivalence:
     """Result of comparing a netlist with its RTL, by bits of registers, inputs of boxes, and outputs.
 
     By induction: `proven` bits are equal in a cycle if all bits were equal in the six cycles before. That registers
-    agree at first is not proven; those without a reset must begin with the same values. The names of `undecided` bits
-    are those of the Verilog.
+    agree at first is not proven; those without a reset must begin with the same values. `undecided` bits have
+    their names in the Verilog.
     """
 
     proven: int

@@ -18,7 +18,7 @@ def rows(rng, kind: str, count: int, length: int) -> np.ndarray:
 
 
 def drawn(rng, kind: str, draw: int) -> dict[str, np.generic]:
-    """Scales and zero points: those of quantizers, and any others."""
+    """Scales and zero points, as quantizers choose them and at random."""
     point = np.int8(-128) if kind == "int8" else np.uint8(0)
     usual = draw % 2 == 0
     return {

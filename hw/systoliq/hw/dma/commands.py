@@ -181,8 +181,8 @@ class CommandList:
 
     def _put(self, opcode: Opcode, address: int, words: Sequence[int]) -> None:
         most = 1 << COUNT_BITS
-        for each in (address, address + 4 * max(len(words) - 1, 0)):
-            _check(each, *words)
+        _check(address)
+        _check(address + 4 * max(len(words) - 1, 0), *words)
         for at in range(0, len(words), most):
             part = words[at : at + most]
             self.words += [opcode << 30 | (len(part) - 1) << 22 | (address + 4 * at), *part]
