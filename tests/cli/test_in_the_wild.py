@@ -6,6 +6,7 @@ Commands run in processes of their own, as a shell runs them; a file in their en
 from __future__ import annotations
 
 import resource
+import shutil
 import signal
 import subprocess
 import time
@@ -17,7 +18,7 @@ import numpy as np
 import pytest
 
 from systoliq.sim import cache
-from systoliq.sim.cache import CacheError, CacheWarning, obtain
+from systoliq.sim.cache import CacheError, CacheWarning, obtain, whole
 
 from .running import marked, start
 
@@ -193,6 +194,13 @@ def test_a_damaged_entry_is_reported_and_rebuilt(damage, shelf):
     assert obtain("kind", "key", make) == (entry, True)
     assert (entry / "other").read_text() == "more"
     assert [path.name for path in (shelf / "kind").iterdir()] == ["key"]
+
+
+def test_an_entry_that_was_copied_from_another_is_whole(shelf):
+    first, _ = obtain("kind", "first", make)
+    second, _ = obtain("kind", "second", lambda folder: shutil.copytree(first, folder, dirs_exist_ok=True))
+    assert whole(second)
+    assert obtain("kind", "second", make) == (second, True)
 
 
 @pytest.mark.parametrize("place", ["a file", "a dangling link", "an old entry"])

@@ -107,9 +107,10 @@ def whole(folder: Path) -> bool:
 
 
 def _contents(folder: Path, names: Iterable[str] | None = None) -> dict[str, str]:
-    """Hashes of the files in `folder`, or of those named, by name."""
+    """Hashes of the files in `folder`, or of those named, by name. A manifest is left out; it may be a copy."""
     if names is None:
-        names = (str(path.relative_to(folder)) for path in sorted(folder.rglob("*")) if path.is_file())
+        files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path != folder / _MANIFEST)
+        names = (str(path.relative_to(folder)) for path in files)
     return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
 
 
