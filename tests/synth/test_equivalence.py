@@ -75,6 +75,33 @@ def change_reset(cells):
     register["parameters"]["REGSET"] = "SET"
 
 
+def invert_clock(cells):
+    """A register is on the falling edge."""
+    of_kind(cells, "TRELLIS_FF")["parameters"]["CLKMUX"] = "INV"
+
+
+def change_clock(cells):
+    """The clock of a register is another one's output."""
+    of_kind(cells, "TRELLIS_FF")["connections"]["CLK"] = list(cells.values())[-1]["connections"].get("Q") or ["0"]
+
+
+def make_reset_asynchronous(cells):
+    """A register with a reset is reset at once."""
+    of_kind(cells, "TRELLIS_FF", lambda cell: cell["connections"]["LSR"] != ["0"])["parameters"]["SRMODE"] = "ASYNC"
+
+
+def leave_input_open(cells):
+    """A register takes a value that nothing drives."""
+    register = of_kind(cells, "TRELLIS_FF", lambda cell: "DI" in cell["connections"])
+    register["connections"]["DI"] = ["x"]
+
+
+def leave_pin_open(cells):
+    """A pin of a multiplier, which the Verilog ties to 0, has no value."""
+    pins = of_kind(cells, "MULT18X18D")["connections"]
+    pins[next(pin for pin in pins if pins[pin] == ["0"] and pin[0] in "AB")] = ["x"]
+
+
 def change_multiplier(cells):
     """A multiplier has a register that the Verilog does not have."""
     parameters = of_kind(cells, "MULT18X18D")["parameters"]
@@ -98,9 +125,29 @@ def drop_register(cells):
     del cells[next(key for key, cell in cells.items() if cell["type"] == "TRELLIS_FF")]
 
 
+def drop_table(cells):
+    """A lookup table that drives a pin of a multiplier or an input of a register is left out."""
+    taken = {tuple(bits) for cell in cells.values() if cell["type"] != "LUT4" for bits in cell["connections"].values()}
+    tables = (key for key, cell in cells.items() if cell["type"] == "LUT4")
+    del cells[next(key for key in tables if tuple(cells[key]["connections"]["Z"]) in taken)]
+
+
 FAULTS = {
     each.__name__: each
-    for each in (drop_register, drop_multiplier, change_table, change_reset, change_multiplier, change_pin)
+    for each in (
+        drop_register,
+        drop_multiplier,
+        drop_table,
+        change_table,
+        change_reset,
+        invert_clock,
+        change_clock,
+        make_reset_asynchronous,
+        leave_input_open,
+        leave_pin_open,
+        change_multiplier,
+        change_pin,
+    )
 }
 
 

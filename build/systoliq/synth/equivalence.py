@@ -17,7 +17,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -46,16 +46,19 @@ read_verilog -overwrite {models}
 hierarchy -top {name}
 proc
 flatten
-setundef -zero
+simplemap t:$*ff*
+setundef -undriven -anyseq
 opt_expr
 opt_clean
 setattr -unset init w:*
 rename {name} {side}
-design -stash {side}
+select {side}
+write_json -selected {side}_flat.json
+design -reset
 """
 _QUESTION = """\
-design -copy-from rtl -as rtl rtl
-design -copy-from netlist -as netlist netlist
+read_json rtl_flat.json
+read_json netlist_flat.json
 equiv_make rtl netlist both
 hierarchy -top both
 equiv_simple
@@ -63,6 +66,8 @@ equiv_induct -seq 6
 equiv_status
 """
 _REGISTER = re.compile(r"\$_?\w*ff|TRELLIS_FF|SB_DFF", re.IGNORECASE)
+_STATE = re.compile(r"\$\w*(ff|latch|sr_)", re.IGNORECASE)
+_ON_RISING_EDGE = re.compile(r"\$_(DFF_P_|DFFE_P[NP]_|SDFF_P[NP][01]_|SDFFC?E_P[NP][01][NP]_)")  # without async resets
 _COUNTS = re.compile(r"Of those cells (\d+) are proven and (\d+) are unproven")
 _UNDECIDED = re.compile(r"Unproven \$equiv .*? \\(\S+)_gold(?: \[(\d+)\])?")
 
@@ -131,8 +136,16 @@ def compared(folder: Path, name: str, target: Target) -> Equivalence:
         for side, found in (("rtl", rtl), ("netlist", netlist)):
             (work / f"{side}_cut.json").write_text(json.dumps({"modules": {name: found.module}}))
             script += _SIDE.format(side=side, models=f"+/{family.name}/cells_sim.v", name=name)
+        _run(yosys, script, work, target.minutes)
+        clocks = [
+            names.get(each, each)
+            for side in ("rtl", "netlist")
+            for each in _not_on_rising_edge(json.loads((work / f"{side}_flat.json").read_text())["modules"][side])
+        ]
+        if clocks:
+            return Equivalence(proven=0, undecided=tuple(dict.fromkeys(clocks)))
         (work / "question.ys").write_text(_QUESTION)
-        _run(yosys, f"{script}tee -q -o said.log script question.ys\n", work, target.minutes)
+        _run(yosys, "tee -q -o said.log script question.ys\n", work, target.minutes)
         said = (work / "said.log").read_text()
     *_, last = _COUNTS.finditer(said)
     left = [names.get(cut, cut) + (f"[{bit}]" if bit else "") for cut, bit in _UNDECIDED.findall(said[last.end() :])]
@@ -153,6 +166,17 @@ def _run(yosys: Command, script: str, work: Path, minutes: float) -> None:
         raise SynthesisError(
             f"Yosys failed to compare a netlist with its Verilog: {lines[-1] if lines else 'it ended'}"
         )
+
+
+def _not_on_rising_edge(module: Json) -> Iterator[str]:
+    """Names of registers that are not on the rising edge of `clk`. Yosys' solver has all registers on one clock."""
+    clock = module["ports"].get("clk", {}).get("bits")
+    names = {bit: key for key, net in module["netnames"].items() if not net["hide_name"] for bit in net["bits"]}
+    for key, cell in module["cells"].items():
+        if _STATE.match(cell["type"]):
+            pins = cell["connections"]
+            if not _ON_RISING_EDGE.fullmatch(cell["type"]) or pins["C"] != clock:
+                yield names.get(pins["Q"][0], key)
 
 
 class _Side:
@@ -224,18 +248,17 @@ def _cut(rtl: _Side, netlist: _Side) -> dict[str, str]:
         netlist.name_bit(f"r{number}", other)
     free = count(1 << 30)  # bits that nothing else has
     for number, (key, box) in enumerate(sorted(rtl.boxes.items())):
-        for pin, way in box["port_directions"].items():
-            if way != "output" and key not in netlist.boxes:
+        other = netlist.boxes.get(key, {"connections": {}})["connections"]
+        for pin, bits in box["connections"].items():
+            is_output = box["port_directions"][pin] == "output"
+            if not is_output and key not in netlist.boxes:
                 continue  # Yosys has left the box out: what it drives must not count, whatever it is
-            found = [(side, side.boxes.get(key, {"connections": {}})) for side in (rtl, netlist)]
-            pins = [(side, cell["connections"].get(pin, [])) for side, cell in found]
-            for index in range(max(len(bits) for _, bits in pins)):
+            for index, (bit, other_bit) in enumerate(zip_longest(bits, other.get(pin, []), fillvalue="x")):
+                if not is_output and bit == "x":
+                    continue  # the Verilog gives it no value
                 port = f"box{number}_{pin}_{index}"
                 names[port] = f"{key}.{pin}[{index}]"
-                for side, bits in pins:
-                    bit = bits[index] if index < len(bits) else "0"
-                    if way == "output":  # the box drives what is left; nothing reads an open pin
-                        side.add_port(port, "input", next(free) if isinstance(bit, str) else bit)
-                    else:
-                        side.add_port(port, "output", "0" if bit == "x" else bit)
+                for side, each in ((rtl, bit), (netlist, other_bit)):
+                    open_pin = each == "x" or (is_output and isinstance(each, str))
+                    side.add_port(port, "input" if is_output else "output", next(free) if open_pin else each)
     return names
