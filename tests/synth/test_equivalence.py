@@ -115,6 +115,13 @@ def change_pin(cells):
     pins["A0"], pins[other] = pins[other], pins["A0"]
 
 
+def use_pin(cells):
+    """A pin of a multiplier is in use that the Verilog leaves out."""
+    multiplier = of_kind(cells, "MULT18X18D")
+    assert "RST3" not in multiplier["connections"]
+    multiplier["connections"]["RST3"] = multiplier["connections"]["RST0"]
+
+
 def drop_multiplier(cells):
     """A multiplier is left out."""
     del cells[next(key for key, cell in cells.items() if cell["type"] == "MULT18X18D")]
@@ -147,6 +154,7 @@ FAULTS = {
         leave_pin_open,
         change_multiplier,
         change_pin,
+        use_pin,
     )
 }
 

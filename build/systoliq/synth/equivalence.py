@@ -197,11 +197,16 @@ class _Side:
                 yield from (bit for bit in cell["connections"]["Q"] if isinstance(bit, int))
 
     def other_boxes(self, other: _Side) -> Iterator[str]:
-        """Names of boxes of the other side that are not in this one, or of another kind or with other parameters."""
+        """Names of boxes of the other side that are not in this one, or of another kind, or with other parameters or
+        more pins in use.
+        """
         for key, cell in other.boxes.items():
             mine = self.boxes.get(key)
             if mine is None or any(mine[field] != cell[field] for field in ("type", "parameters")):
                 yield key
+                continue
+            pins = (pin for pin, bits in cell["connections"].items() if {*bits} != {"x"})
+            yield from (f"{key}.{pin}" for pin in pins if pin not in mine["connections"])
 
     def hide_names(self) -> None:
         """Leave only the ports their names, and take the boxes out."""
