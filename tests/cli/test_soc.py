@@ -30,6 +30,7 @@ REFUSED = {
     "lanes": (["--cols", 6], "lanes must be a power of two for a DMA engine, not 3"),
     "a bus of 24 bits": (["--bus", 24], "Invalid value for '--bus': '24' is not one of '32', '64', '128'."),
     "too slow": (["--baud", 9], "baud must make a bit of 2 to 65535 cycles of the clock of 25000000 Hz, not 9"),
+    "a board of another kind": (["--board", "icebreaker"], "'icebreaker' is not one of 'ulx3s-85f', 'orangecrab'."),
     "no option": (["--clock", 9], "No such option '--clock'"),
 }
 

@@ -10,10 +10,12 @@ from rich.console import Console
 from systoliq.hw.dma.bus import BUS_BYTES
 from systoliq.hw.soc import SocConfig
 
+from ..board.boards import open_board
 from ..design import EngineOptions
 from ..design.engine.configuration import engine_config
 from ..package.output import check_output, write_output
 from ..progress import Stages
+from ..soc.board import PINS
 from ..soc.compiler import has_compiler
 from ..soc.design import SocDesign
 from ..soc.simulate import PASSED, simulate_system
@@ -35,21 +37,30 @@ Files in the directory
   *.c, *.h, start.S, link.ld   firmware, including the engine's portable driver
   firmware.mem        initial contents of the memory: the firmware, compiled by ziglang
                       if it is installed
-  soc_ulx3s.v, ulx3s.lpf   the system on a ULX3S-85F
+  soc_ulx3s.v, ulx3s.lpf   the system on the board
   Makefile, README.md firmware, simulation, bitstream
 
 \b
 Examples
   systoliq soc --out out/soc --simulate
   systoliq soc --out out/soc --rows 8 --cols 8 --bus 64 --ram-kib 128
+  systoliq soc --out out/soc --board orangecrab
 """
 )
 @OUT_OPTION
 @REPLACE_OPTION
+@click.option(
+    "--board", type=click.Choice([*PINS]), default="ulx3s-85f", show_default=True, help="Board of the bitstream."
+)
 @click.option("--rows", type=int, metavar="N", help="Rows of the engine's array.  [4]")
 @click.option("--cols", type=int, metavar="N", help="Columns of the engine's array.  [4]")
 @click.option("--depth", type=int, metavar="N", help="Pairs that an element multiplies per cycle.  [1]")
-@click.option("--lanes", type=int, metavar="N", help="Results that leave the engine per cycle; a power of two.  [4]")
+@click.option(
+    "--lanes",
+    type=int,
+    metavar="N",
+    help="Results that leave the engine per cycle; a power of two.  [4; 1 on orangecrab]",
+)
 @click.option(
     "--bus",
     type=click.Choice([str(8 * size) for size in BUS_BYTES]),
@@ -65,15 +76,17 @@ Examples
 @click.option("--simulate", is_flag=True, help="Run the whole system under Verilator too.")
 @debug_option
 def soc(
-    out: Path, replace: bool, rows: int | None, cols: int | None, depth: int | None, lanes: int | None, bus: str,
-    ram_kib: int, baud: int, images: int, simulate: bool,
+    out: Path, replace: bool, board: str, rows: int | None, cols: int | None, depth: int | None, lanes: int | None,
+    bus: str, ram_kib: int, baud: int, images: int, simulate: bool,
 ) -> int:  # fmt: skip
     """See `help`."""
     check_output(out)
     warn_symlink(out)
+    lanes = PINS[board].lanes if lanes is None else lanes
     engine = engine_config(EngineOptions(rows=rows, cols=cols, depth=depth, lanes=lanes))
-    config = SocConfig(engine=engine, bus_bytes=int(bus) // 8, ram_kib=ram_kib, baud=baud)
-    design = SocDesign(config=config, images=images)
+    clock = round(open_board(board).hz)
+    config = SocConfig(engine=engine, bus_bytes=int(bus) // 8, ram_kib=ram_kib, clock_hz=clock, baud=baud)
+    design = SocDesign(config=config, images=images, board=board)
     console, stages, compiled = Console(highlight=False), Stages(), has_compiler()
     if compiled or simulate:
         with stages.stage("firmware"):

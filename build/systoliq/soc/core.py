@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..board.description import Board
 from ..package.forms.block import VENDOR, VERSION
+from .board import stem
 
 __all__ = ["SYSTEMS", "soc_core"]
 
@@ -12,17 +14,17 @@ SYSTEMS = "systems"
 """FuseSoC's library of whole systems."""
 
 
-def soc_core(name: str, memory: str, verilog: Sequence[str], constraints: str) -> str:
+def soc_core(name: str, memory: str, verilog: Sequence[str], board: Board) -> str:
     """The text of the core `systoliq:systems:NAME`.
 
-    `verilog` are the files of the system, which reads `memory` from the tool's working directory; `constraints` is the
-    file of the board, whose top is NAME_ulx3s.
+    `verilog` are the files of the system, which reads `memory` from the tool's working directory.
     """
-    core = f"{VENDOR}:{SYSTEMS}:{name}"
+    core, pins = f"{VENDOR}:{SYSTEMS}:{name}", stem(board.name)
+    place = ", ".join(f'"{option}"' if option.isdecimal() else option for option in board.place)
     sources = ", ".join(f"{file}: {{file_type: verilogSource-2005}}" for file in verilog)
     return f"""\
 CAPI=2:
-# fusesoc --cores-root . run --target sim {core}    (sim_verilator, ulx3s)
+# fusesoc --cores-root . run --target sim {core}    (sim_verilator, {pins})
 # The testbench prints the UART's output: PASS, or FAIL and the differences. Written by systoliq.
 name: {core}:{VERSION}
 description: a RISC-V, memory, a UART and a systoliq engine on one AXI4 bus
@@ -34,8 +36,8 @@ filesets:
       - {memory}: {{file_type: user, copyto: {memory}}}
   testbench:
     files: [{name}_tb.v: {{file_type: verilogSource-2005}}]
-  ulx3s:
-    files: [{name}_ulx3s.v: {{file_type: verilogSource-2005}}, {constraints}: {{file_type: LPF}}]
+  {pins}:
+    files: [{name}_{pins}.v: {{file_type: verilogSource-2005}}, {pins}.lpf: {{file_type: LPF}}]
 targets:
   default:
     filesets: [rtl, memory]
@@ -51,10 +53,10 @@ targets:
     flow_options: {{tool: verilator, mode: binary, verilator_options: [--timing, -Wno-fatal, -O3]}}
     filesets: [rtl, memory, testbench]
     toplevel: "{name}_tb"
-  ulx3s:
-    description: a bitstream for the ULX3S-85F, by Yosys and nextpnr
+  {pins}:
+    description: a bitstream for the {board.title}, by Yosys and nextpnr
     flow: trellis
-    flow_options: {{nextpnr_options: [--85k, --speed, "6", --package, CABGA381]}}
-    filesets: [rtl, memory, ulx3s]
-    toplevel: "{name}_ulx3s"
+    flow_options: {{nextpnr_options: [{place}]}}
+    filesets: [rtl, memory, {pins}]
+    toplevel: "{name}_{pins}"
 """

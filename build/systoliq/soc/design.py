@@ -1,6 +1,4 @@
-"""The system as files: Verilog, testbench, firmware with its memory contents, and files for a board. Verilog,
-testbench, firmware with its memory contents, and files for a board.
-"""
+"""The system as files: Verilog, testbench, firmware with its memory contents, and files for a board."""
 
 from __future__ import annotations
 
@@ -17,11 +15,12 @@ from systoliq.hw.soc import Soc, SocConfig
 from systoliq.hw.soc.system import CONTENTS
 from systoliq.hw.verilog import emit_verilog
 
+from ..board.boards import open_board
 from ..design.digits import train_digits
 from ..errors import InputError, need
 from ..files import json_bytes
 from ..generator import GENERATOR, versions
-from .board import ULX3S, board_top, constraints
+from .board import PINS, board_top, constraints, stem
 from .compiler import TooLargeError, compile_firmware
 from .core import soc_core
 from .digits import digits_header
@@ -53,10 +52,11 @@ def memory_file(program: bytes, config: SocConfig) -> bytes:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SocDesign:
-    """A system of `config` whose firmware classifies `images` handwritten digits."""
+    """A system of `config` whose firmware classifies `images` handwritten digits, with files for `board`."""
 
     config: SocConfig
     images: int = 16
+    board: str = "ulx3s-85f"
 
     @functools.cached_property
     def verilog(self) -> Mapping[str, str]:
@@ -93,19 +93,20 @@ class SocDesign:
 
     def files(self, *, compiled: bool = True) -> dict[str, bytes]:
         """Name -> content of each file of the package; without the program where it is not `compiled`."""
-        config = self.config
+        config, board, pins = self.config, open_board(self.board), stem(self.board)
         titles = {
             f"{NAME}.v": "the system", f"{NAME}_tb.v": "its testbench, which prints the UART's output",
             "picorv32.v": "the processor, unchanged (ISC license)",
-            f"{NAME}_ulx3s.v": f"the system on a {ULX3S.title}", "ulx3s.lpf": "pins of that board",
+            f"{NAME}_{pins}.v": f"the system on the {board.title}", f"{pins}.lpf": "pins of that board",
             "Makefile": "firmware, simulation, bitstream", "README.md": "how to use the package",
             f"{NAME}.core": "for FuseSoC",
         }  # fmt: skip
         texts = {
-            **self.verilog, f"{NAME}_ulx3s.v": board_top(NAME), "ulx3s.lpf": constraints(ULX3S, config),
-            "Makefile": makefile(NAME, MEMORY, config),
-            f"{NAME}.core": soc_core(NAME, MEMORY, [f"{NAME}.v", "picorv32.v"], "ulx3s.lpf"),
-            "README.md": readme(NAME, config, self.images, compiled=compiled),
+            **self.verilog, f"{NAME}_{pins}.v": board_top(NAME, self.board),
+            f"{pins}.lpf": constraints(board.title, PINS[self.board], config),
+            "Makefile": makefile(NAME, MEMORY, config, board),
+            f"{NAME}.core": soc_core(NAME, MEMORY, [f"{NAME}.v", "picorv32.v"], board),
+            "README.md": readme(NAME, config, self.images, board, compiled=compiled),
         }  # fmt: skip
         files = {name: text.encode() for name, text in (texts | dict(self.sources)).items()}
         files |= self.memory if compiled else {}

