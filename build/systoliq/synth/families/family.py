@@ -28,8 +28,8 @@ class Cells:
         sites of lookup tables, of cells that always take the same number; see `sites_of_cells`.
     registers
         beginnings of the names of cells that hold a bit.
-    distributed
-        kinds of memories in lookup tables.
+    boxes
+        kinds of other cells that a proof of equivalence does not look into.
     """
 
     multipliers: Mapping[str, int] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Cells:
     carries: Mapping[str, int] = field(default_factory=dict)
     tables: Mapping[str, int] = field(default_factory=dict)
     registers: tuple[str, ...] = ()
-    distributed: tuple[str, ...] = ()
+    boxes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,6 +40,7 @@ GATEMATE = Family(
             "CC_MX4": 2,
         },
         registers=("CC_DFF", "CC_DLT"),
+        boxes=("CC_MULT",),
     ),
     placement=Placement(
         package="yowasp-nextpnr-himbaechel-gatemate",
@@ -83,4 +84,5 @@ GATEMATE = Family(
         written_bit=16,
     ),
     netlists={"gatemate": "gatemate-a1"},
+    words="map_gates",
 )

