@@ -14,16 +14,20 @@ from click.testing import CliRunner
 
 from systoliq.api import LayerDesign, LayerOptions, MatMulLayer, write_package
 from systoliq.cli.main import cli
+from systoliq.errors import SynthesisError
 from systoliq.signoff import FAILED, NOT_RUN, PASSED, sign_off
 from systoliq.signoff.coverage import EXCLUSIONS, GOALS, read_coverage
 from systoliq.signoff.errata import ERRATA, errata_row, parameters_row
 from systoliq.signoff.events import Stream, monitor, streams
 from systoliq.signoff.files import package_files
 from systoliq.signoff.lint import lint_rows
+from systoliq.signoff.netlist import netlist_row
 from systoliq.signoff.row import Row
 from systoliq.signoff.runs import icarus_rows
 from systoliq.signoff.structure import structure_row
 from systoliq.sim.tools import find, missing_text
+from systoliq.synth.equivalence import Equivalence
+from systoliq.synth.targets import open_target
 
 from ..support.testbenches import one_round
 
@@ -196,9 +200,40 @@ def test_what_is_not_a_package(tmp_path, package):
     assert "another folder than DIR" in found.output
 
 
+def test_the_netlist_is_of_a_part(package):
+    row = netlist_row(package_files(package), None, lambda text: None)
+    assert (row.result, row.detail) == (NOT_RUN, "a netlist is for a part, which --target names")
+    found = CliRunner().invoke(cli, ["signoff", str(package), "--target", "cmos4"])
+    assert found.exit_code
+    assert "to compare its netlist with the Verilog, not cmos4" in found.output
+
+
+def test_the_netlist_is_equal(package):
+    pytest.importorskip("pyosys", reason="pip install 'systoliq[synth]'")
+    row = netlist_row(package_files(package), open_target("ecp5-25k"), lambda text: None)
+    assert row.result == PASSED, row
+    assert re.fullmatch(r"ecp5-25k: \d+ bits of registers, outputs and inputs of multipliers .* are proven", row.detail)
+
+
+def test_undecided_bits_and_time_that_did_not_suffice(package, monkeypatch):
+    files, target = package_files(package), open_target("ecp5-25k")
+    undecided = Equivalence(proven=7, undecided=("a", "b[1]"))
+    monkeypatch.setattr("systoliq.signoff.netlist.netlist_equivalence", lambda *given, **options: undecided)
+    row = netlist_row(files, target, lambda text: None)
+    assert (row.result, row.notes) == (FAILED, ("a", "b[1]"))
+    assert row.detail.endswith("and memories are proven, 2 are undecided")
+
+    def late(*given, **options):
+        raise SynthesisError("no end within 2 minutes")
+
+    monkeypatch.setattr("systoliq.signoff.netlist.netlist_equivalence", late)
+    row = netlist_row(files, target, lambda text: None)
+    assert (row.result, row.detail) == (NOT_RUN, "no end within 2 minutes")
+
+
 @pytest.mark.slow
 def test_a_whole_sign_off(package, tmp_path):
-    found = CliRunner().invoke(cli, ["signoff", str(package), "--out", str(tmp_path / "out")])
+    found = CliRunner().invoke(cli, ["signoff", str(package), "--target", "ecp5-25k", "--out", str(tmp_path / "out")])
     rows = json.loads((tmp_path / "out/signoff.json").read_text())["rows"]
     assert [row["item"] for row in rows if row["result"] == NOT_RUN] == ["FPV_ASSERTIONS_PROVEN", "SIM_MUTANTS"]
     assert [row for row in rows if row["result"] == FAILED] == []

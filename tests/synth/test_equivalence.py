@@ -47,9 +47,13 @@ def network(family):
     return NetworkDesign(net.network(), NetworkOptions(cells=TARGETS[family].cells), name="net")
 
 
+def equivalence_of(design, target):
+    return netlist_equivalence(design.verilog, design.name, target)
+
+
 @pytest.mark.parametrize("family", ["ecp5", *OTHERS])
 def test_a_layer(family):
-    found = netlist_equivalence(layer(family), TARGETS[family])
+    found = equivalence_of(layer(family), TARGETS[family])
     assert found.holds, found.undecided
     assert found.proven > 500
 
@@ -58,7 +62,7 @@ def test_a_layer(family):
 @pytest.mark.parametrize("family", [family for family in TARGETS if family != "machxo3"])
 def test_a_network(family):
     """But on MachXO3, whose products are in lookup tables: five minutes do not suffice."""
-    found = netlist_equivalence(network(family), TARGETS[family])
+    found = equivalence_of(network(family), TARGETS[family])
     assert found.holds, found.undecided
     assert found.proven > 500
 
@@ -238,4 +242,4 @@ def test_the_command_says_what_is_proven(call, monkeypatch, tmp_path):
 def test_a_comparison_has_a_limit(tmp_path):
     design, target = layer("ecp5"), TARGETS["ecp5"]
     with pytest.raises(SynthesisError, match=r"within 0\.001 minutes: allow more with --minutes, or leave out --equiv"):
-        netlist_equivalence(design, replace(target, minutes=0.001))
+        equivalence_of(design, replace(target, minutes=0.001))

@@ -12,7 +12,8 @@ from ..files import json_bytes, refuse_file, write_file
 from ..progress import Stages
 from ..signoff import FAILED, Row, sign_off, signoff_html, signoff_json
 from ..signoff.page import verdict
-from .options import PATH
+from ..synth.targets import open_target
+from .options import PATH, TargetName
 from .shell import debug_option
 
 __all__ = ["signoff"]
@@ -25,13 +26,14 @@ _FILES = ("signoff.html", "signoff.json")
 
 Verifies the package, lints the Verilog with two tools, reads clock and reset from its text, runs the package's own
 testbench under both simulators, also without initial values of registers, and measures line, branch, toggle, condition
-and stream event coverage. A row states what was found, and how to get the same answer without this command. The exit
-status is 1 if a row failed.
+and stream event coverage. With --target, it also proves the netlist equal to the Verilog. A row states what was found,
+and how to get the same answer without this command. The exit status is 1 if a row failed.
 
 \b
 Examples
   systoliq signoff out/fc
   systoliq signoff out/net --out out/signoff --seconds 7200
+  systoliq signoff out/fc --target ecp5-85k
 """
 )
 @click.argument("directory", metavar="DIR", type=PATH)
@@ -39,15 +41,19 @@ Examples
 @click.option(
     "--seconds", default=1800, show_default=True, type=click.IntRange(1), help="Processor time limit of a simulation."
 )
+@click.option(
+    "--target", type=TargetName(), metavar="T", help="Part or board whose netlist is compared with the Verilog, too."
+)
 @debug_option
-def signoff(directory: Path, output: Path | None, seconds: int) -> int:
+def signoff(directory: Path, output: Path | None, seconds: int, target: str | None) -> int:
     """See the help above."""
     if output is not None:
         if output.resolve() == directory.resolve():
             raise click.UsageError("--out must be another folder than DIR: a package holds only what emit writes")
         refuse_file(output)
+    device = None if target is None else open_target(target)
     with Stages().stage(f"sign off {directory}") as detail:
-        rows = list(sign_off(directory, seconds=seconds, detail=detail))
+        rows = list(sign_off(directory, seconds=seconds, detail=detail, target=device))
     Console(width=140, highlight=False).print(_table(rows))
     click.echo(verdict(rows))
     if output is not None:

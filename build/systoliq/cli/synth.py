@@ -89,7 +89,9 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="Estimate the energy of the inferences of this input (as for simulate), in standard cells.",
     ),
     click.option(
-        "--equivalence", is_flag=True, help="Also prove that the netlist is equal to the Verilog, on parts that nextpnr places."
+        "--equivalence",
+        is_flag=True,
+        help="Also prove that the netlist is equal to the Verilog, on parts that nextpnr places.",
     ),
     click.option("--report", type=click.Path(path_type=Path), metavar="R.json", help="File for all figures."),
     click.option(
@@ -151,7 +153,7 @@ def synth(
         found = design.synthesize(
             device, seeds=range(1, seeds + 1), mhz=mhz, liberty=liberty, energy=operands, progress=detail
         )
-        equal = netlist_equivalence(design, device, progress=detail) if equivalence else None
+        equal = netlist_equivalence(design.verilog, design.name, device, progress=detail) if equivalence else None
     rate = _images_a_second(design, found)
     if report is not None:
         more: dict[str, Any] = {} if rate is None else {"images_per_second": round(rate)}

@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..package.regenerate import compare_regenerated
+from ..synth.equivalence import check_comparable
+from ..synth.target import Target
 from ..verify import NotAPackageError, verify_package
 from ..verify.package import CERTIFICATE
 from .errata import errata_row, parameters_row
 from .files import PackageFiles, package_files
 from .lint import lint_rows
+from .netlist import netlist_row
 from .row import FAILED, NOT_RUN, PASSED, Row
 from .runs import icarus_rows, verilator_rows
 from .structure import structure_row
@@ -18,7 +21,9 @@ from .structure import structure_row
 __all__ = ["sign_off"]
 
 
-def sign_off(directory: Path, *, seconds: float, detail: Callable[[str], None]) -> Iterator[Row]:
+def sign_off(
+    directory: Path, *, seconds: float, detail: Callable[[str], None], target: Target | None = None
+) -> Iterator[Row]:
     """Answer each question about the package in `directory`, and yield its row.
 
     Parameters
@@ -27,12 +32,16 @@ def sign_off(directory: Path, *, seconds: float, detail: Callable[[str], None]) 
         limit of processor time for each simulation.
     detail
         called with the current work.
+    target
+        the part whose netlist is compared with the Verilog; None leaves that out.
 
     Raises
     ------
     InputError
-        if `directory` is not a package with a testbench.
+        if `directory` is not a package with a testbench, or if netlists of `target` cannot be compared.
     """
+    if target is not None:
+        check_comparable(target)
     files = package_files(directory)
     detail("verify")
     verified = _verified(files)
@@ -47,6 +56,7 @@ def sign_off(directory: Path, *, seconds: float, detail: Callable[[str], None]) 
     yield from verilator_rows(
         files, seconds, detail, verified=verified.result == PASSED and (directory / CERTIFICATE).is_file()
     )
+    yield netlist_row(files, target, detail)
     yield Row(
         item="FPV_ASSERTIONS_PROVEN",
         question="properties of the blocks are proven",

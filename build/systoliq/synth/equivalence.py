@@ -24,7 +24,7 @@ from typing import Any
 from ..errors import InputError, SynthesisError
 from .families import FAMILIES
 from .families.family import Cells
-from .flow import Synthesizable, synthesized
+from .flow import synthesized
 from .target import Target
 from .tools import Command, find_yosys
 from .yosys import before_synthesis
@@ -105,9 +105,9 @@ def check_comparable(target: Target) -> None:
 
 
 def netlist_equivalence(
-    design: Synthesizable, target: Target, *, progress: Callable[[str], None] | None = None
+    verilog: str, name: str, target: Target, *, progress: Callable[[str], None] | None = None
 ) -> Equivalence:
-    """Synthesize `design`, and compare the netlist with its Verilog.
+    """Synthesize `verilog`, whose top module is `name`, and compare the netlist with it.
 
     Raises
     ------
@@ -117,10 +117,10 @@ def netlist_equivalence(
         if Yosys fails, or has not answered after `target.minutes`.
     """
     check_comparable(target)
-    folder = synthesized(design.verilog, design.name, target, progress=progress)
+    folder = synthesized(verilog, name, target, progress=progress)
     if progress:
         progress("equivalence")
-    return compared(folder, design.name, target)
+    return compared(folder, name, target)
 
 
 def compared(folder: Path, name: str, target: Target) -> Equivalence:
@@ -205,21 +205,26 @@ class _Side:
                 yield from (bit for bit in cell["connections"]["Q"] if isinstance(bit, int))
 
     def rename_boxes(self, other: _Side) -> None:
-        """Give boxes that Yosys has named by itself the names of those of the other side, by what they drive."""
-        by_output = {each: key for key, cell in other.boxes.items() for each in other.driven(cell)}
+        """Give boxes that Yosys has named the names of the other side's boxes, by the names at their pins."""
+        left = {key: other._pins(key) for key in other.boxes if key not in self.boxes}
         for key in [key for key in self.boxes if key not in other.boxes]:
-            cell = self.boxes[key]
-            found = {by_output[each] for each in self.driven(cell) if each in by_output} - self.boxes.keys()
-            if len(found) == 1:
-                (name,) = found
+            pins = self._pins(key)
+            name = max(left, key=lambda each: len(pins & left[each]), default=key)
+            if pins & left.get(name, set()):
+                del left[name]
                 for cells in (self.boxes, self.module["cells"]):
                     cells[name] = cells.pop(key)
 
-    def driven(self, cell: Json) -> set[str]:
-        """Names of the bits that a cell drives."""
-        ways = cell["port_directions"]
-        bits = (bit for pin, bits in cell["connections"].items() if ways[pin] == "output" for bit in bits)
-        return {each for bit in bits if isinstance(bit, int) for each in self.names[bit]}
+    def _pins(self, key: str) -> set[tuple[str, str, int, str]]:
+        """Each name at each pin of a box, with the kind of box."""
+        cell = self.boxes[key]
+        return {
+            (cell["type"], pin, index, name)
+            for pin, bits in cell["connections"].items()
+            for index, bit in enumerate(bits)
+            if isinstance(bit, int)
+            for name in self.names[bit]
+        }
 
     def other_boxes(self, other: _Side) -> Iterator[str]:
         """Names of boxes of the other side that are not in this one, or of another kind, or with other parameters or
