@@ -52,7 +52,7 @@ Examples
 @click.option(
     "--board", type=click.Choice([*PINS]), default="ulx3s-85f", show_default=True, help="Board of the bitstream."
 )
-@click.option("--rows", type=int, metavar="N", help="Rows of the engine's array.  [4]")
+@click.option("--rows", type=int, metavar="N", help="Rows of the engine's array.  [4; 3 on orangecrab]")
 @click.option("--cols", type=int, metavar="N", help="Columns of the engine's array.  [4]")
 @click.option("--depth", type=int, metavar="N", help="Pairs that an element multiplies per cycle.  [1]")
 @click.option(
@@ -82,8 +82,9 @@ def soc(
     """See `help`."""
     check_output(out)
     warn_symlink(out)
-    lanes = PINS[board].lanes if lanes is None else lanes
-    engine = engine_config(EngineOptions(rows=rows, cols=cols, depth=depth, lanes=lanes))
+    given = {"rows": rows, "cols": cols, "depth": depth, "lanes": lanes}
+    asked = {name: value for name, value in given.items() if value is not None}
+    engine = engine_config(EngineOptions(**{**PINS[board].engine, **asked}))
     clock = round(open_board(board).hz)
     config = SocConfig(engine=engine, bus_bytes=int(bus) // 8, ram_kib=ram_kib, clock_hz=clock, baud=baud)
     design = SocDesign(config=config, images=images, board=board)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 from systoliq.hw.soc import SocConfig
 
@@ -11,7 +12,7 @@ __all__ = ["PINS", "Pins", "board_top", "constraints", "stem"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Pins:
-    """Sites of a board's pins, and the engine's default `lanes`, as many as its part has multipliers for.
+    """Sites of a board's pins, and options of an `engine` that its part has multipliers for.
 
     `button_type` is the button's IO_TYPE with what belongs to it. The button and the LEDs of an `active_low` board are
     on at 0.
@@ -23,7 +24,7 @@ class Pins:
     tx: str
     leds: tuple[str, ...]
     active_low: bool = False
-    lanes: int | None = None
+    engine: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
 
 PINS = {
@@ -41,7 +42,7 @@ PINS = {
         tx="M18",
         leds=("M3", "J3", "K4"),
         active_low=True,
-        lanes=1,
+        engine={"rows": 3, "lanes": 1},
     ),
 }
 """The boards, by their names in `systoliq.board`. Sites as in amaranth-boards 0.0.21; OrangeCrab's LED is green, blue
