@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -83,7 +84,7 @@ def soc(
     check_output(out)
     warn_symlink(out)
     given = {"rows": rows, "cols": cols, "depth": depth, "lanes": lanes}
-    asked = {name: value for name, value in given.items() if value is not None}
+    asked: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     engine = engine_config(EngineOptions(**{**PINS[board].engine, **asked}))
     clock = round(open_board(board).hz)
     config = SocConfig(engine=engine, bus_bytes=int(bus) // 8, ram_kib=ram_kib, clock_hz=clock, baud=baud)
