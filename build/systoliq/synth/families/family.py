@@ -30,6 +30,8 @@ class Cells:
         beginnings of the names of cells that hold a bit.
     boxes
         kinds of other cells that a proof of equivalence does not look into.
+    modelled
+        values of parameters of registers that Yosys' models tell apart, the default first.
     """
 
     multipliers: Mapping[str, int] = field(default_factory=dict)
@@ -38,6 +40,7 @@ class Cells:
     tables: Mapping[str, int] = field(default_factory=dict)
     registers: tuple[str, ...] = ()
     boxes: tuple[str, ...] = ()
+    modelled: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
