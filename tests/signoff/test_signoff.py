@@ -251,6 +251,8 @@ def test_errata_of_a_package_that_the_present_version_does_not_write(package):
         row = errata_row(other, regenerated=False)
         assert (row.result, len(row.notes)) == (FAILED, sum(each.kind == kind for each in ERRATA))
         assert errata_row(other, regenerated=True).result == PASSED
+        unknown = errata_row(other, regenerated=None)
+        assert (unknown.result, unknown.notes) == (NOT_RUN, row.notes)
 
 
 def test_the_documentation_has_the_errata():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .files import PackageFiles
-from .row import FAILED, PASSED, Row
+from .row import FAILED, NOT_RUN, PASSED, Row
 
 __all__ = ["ERRATA", "Erratum", "errata_row", "parameters_row"]
 
@@ -54,12 +54,16 @@ ERRATA = (
 """Faults that were found in a released version, newest first. No fault of the present version is known."""
 
 
-def errata_row(files: PackageFiles, *, regenerated: bool) -> Row:
-    """The row of a package; `regenerated` is true if it is what the present version writes."""
+def errata_row(files: PackageFiles, *, regenerated: bool | None) -> Row:
+    """The row of a package; `regenerated` is true if it is what the present version writes, None if that is unknown."""
     version, kind = str(files.sidecar.get("versions", {}).get("systoliq", "")), str(files.sidecar["kind"])
     notes = [] if regenerated else [f"up to {each.version}: {each.text}" for each in ERRATA if each.kind == kind]
+    result = FAILED if notes else PASSED
     if regenerated:
         detail = "the package is what the present version writes, in which none is known"
+    elif notes and regenerated is None:
+        result = NOT_RUN
+        detail = f"a package of the kind {kind} is not compared with what the present version writes"
     elif notes:
         detail = f"not what the present version writes: see which of the {len(notes)} faults {version} has"
     else:
@@ -67,7 +71,7 @@ def errata_row(files: PackageFiles, *, regenerated: bool) -> Row:
     return Row(
         item="REVIEW_SW_ERRATA",
         question="no known fault of the generator concerns the package",
-        result=FAILED if notes else PASSED,
+        result=result,
         detail=detail,
         notes=notes,
     )

@@ -49,7 +49,7 @@ def sign_off(
     detail("lint")
     yield from lint_rows(files)
     yield structure_row(files)
-    yield errata_row(files, regenerated=verified.result == PASSED)
+    yield errata_row(files, regenerated=None if verified.result == NOT_RUN else verified.result == PASSED)
     simulated = icarus_rows(files, seconds, detail)
     yield parameters_row(files, simulated[0])
     yield from simulated

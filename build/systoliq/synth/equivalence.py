@@ -133,13 +133,13 @@ def compared(folder: Path, name: str, target: Target) -> Equivalence:
         _run(yosys, "\n".join([*begin, _RTL.format(name=name)]), work, target.minutes)
         rtl, netlist = (Side(work / file, name, family.cells) for file in ("rtl.json", _NETLIST))
         netlist.rename_boxes(rtl)
+        wrong = [*rtl.other_boxes(netlist), *netlist.unknown_cells()]
         names = cut(rtl, netlist)
         script = ""
         for side, found in (("rtl", rtl), ("netlist", netlist)):
             (work / f"{side}_cut.json").write_text(json.dumps({"modules": {name: found.module}}))
             script += _SIDE.format(side=side, models=f"+/{family.models or family.name + '/cells_sim.v'}", name=name)
         _run(yosys, script, work, target.minutes)
-        wrong = [*rtl.other_boxes(netlist), *netlist.unknown_cells()]
         for side in ("rtl", "netlist"):
             flat = FlatModule(work / f"{side}_flat.json", side)
             wrong += [*flat.on_other_clocks(names), *(flat.registers_of_its_own() if side == "netlist" else ())]

@@ -23,6 +23,8 @@ _STATE = re.compile(r"\$\w*(ff|latch|sr_)", re.IGNORECASE)
 _ON_RISING_EDGE = re.compile(r"\$_(DFF_P_|DFFE_P[NP]_|SDFF_P[NP][01]_|SDFFC?E_P[NP][01][NP]_)")
 _RESET_AT_ONCE = re.compile(r"\$_DFFE?_P([NP])[01][NP]?_")
 _NO_HARDWARE = "$scopeinfo"
+_HIDDEN = "$hidden$"
+"""Before names that only one side has, for Yosys not to match them."""
 
 Json = dict[str, Any]
 
@@ -103,11 +105,11 @@ class Side:
         """Leave only the ports their names, and take the boxes out."""
         module, ports = self.module, self.module["ports"]
         module["netnames"] = {
-            key if key in ports else f"$hidden${key}": net | {"hide_name": int(key not in ports)}
+            key if key in ports else f"{_HIDDEN}{key}": net | {"hide_name": int(key not in ports)}
             for key, net in module["netnames"].items()
         }
         module["cells"] = {
-            f"$hidden${key}": _without_open_outputs(cell) | {"hide_name": 1}
+            f"{_HIDDEN}{key}": _without_open_outputs(cell) | {"hide_name": 1}
             for key, cell in module["cells"].items()
             if key not in self.boxes
         }
@@ -185,7 +187,7 @@ class FlatModule:
             pins, at_once = cell["connections"], _RESET_AT_ONCE.fullmatch(cell["type"])
             never_reset = at_once and pins["R"] == ["0" if at_once[1] == "P" else "1"]
             if not (_ON_RISING_EDGE.fullmatch(cell["type"]) or never_reset) or pins["C"] != clock:
-                yield names.get(self._names.get(pins["Q"][0], ""), key)
+                yield names.get(self._names.get(pins["Q"][0], ""), key.removeprefix(_HIDDEN))
 
     def _registers(self) -> Iterator[tuple[str, Json]]:
         return ((key, cell) for key, cell in self._module["cells"].items() if _STATE.match(cell["type"]))
@@ -198,7 +200,7 @@ class FlatModule:
         while unmatched:
             ends = [bit for bit in unmatched if not sources[bit] & unmatched.keys()]
             if not ends:  # each of them depends on another one, or on itself
-                yield from sorted(unmatched.values())
+                yield from sorted(name.removeprefix(_HIDDEN) for name in unmatched.values())
                 return
             for bit in ends:
                 del unmatched[bit]
