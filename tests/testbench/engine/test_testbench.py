@@ -113,8 +113,9 @@ UNRESET = (
     "core",
 )  # fmt: skip
 
-# Faults of control: module, pattern, replacement.
+# Faults of control: module ("" is the top), pattern, replacement.
 CONTROL = {
+    "irq where there are two reasons": ("", r"assign irq = (\w+) \| ", r"assign irq = \1 ^ "),
     "busy cycles": ("counters", r"cycles \+ ", "cycles - "),
     "stalls of Y": ("counters", r"(output_stalls?_?\w*) <= \w+", r"\1 <= 1'h0"),
     "tlast of A, early or late": ("a_loader", r"assign (early|late) = .*;", r"assign \1 = 1'h0;"),
@@ -136,7 +137,7 @@ def test_it_finds_a_fault_at_the_edge(fault, tmp_path):
 def changed(module: str, pattern: str, replacement: str, name: str = "output-stationary") -> str:
     """The engine's Verilog with all that `pattern` finds in a module replaced."""
     verilog = files(name)["engine.v"].decode()
-    found = re.search(rf"^module engine_{module}\(.*?^endmodule$", verilog, re.MULTILINE | re.DOTALL)
+    found = re.search(rf"^module {f'engine_{module}'.rstrip('_')}\(.*?^endmodule$", verilog, re.MULTILINE | re.DOTALL)
     assert found is not None, f"no module {module}"
     text, count = re.subn(pattern, replacement, found[0])
     assert count, f"{pattern} is not in module {module}"

@@ -258,6 +258,8 @@ class EngineProgram(JobSteps):
         yield self.stream("TAKE", "y_bytes", second)
         yield _p("INTERRUPT")
         yield self.status(busy=1, done=1, error=error, jobs=1)
+        yield self.write("INTERRUPT", on_done=1, on_error=1)
+        yield _p("INTERRUPT")  # for both reasons
         yield self.write("CONTROL", acknowledge=1)
         yield self.status(busy=1, jobs=1)
         yield self.stream("SEND_A", "a_beats", second)
