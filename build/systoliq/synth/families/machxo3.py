@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..target import Target
 from .family import Cells, Family, Placement
+from .trellis import MEMORIES, MODES
 
 __all__ = ["MACHXO3"]
 
@@ -31,14 +32,8 @@ MACHXO3 = Family(
         carries={"CCU2D": 2},
         tables={"LUT4": 1, "CCU2D": 2, "TRELLIS_DPR16X4": 6},  # memory takes 4, its write port the inputs of 2 more
         registers=("TRELLIS_FF",),
-        boxes=("TRELLIS_DPR16X4",),
-        modelled={
-            "CLKMUX": ("CLK", "INV"),
-            "CEMUX": ("CE", "INV", "1", "0"),
-            "LSRMUX": ("LSR", "INV"),
-            "SRMODE": ("LSR_OVER_CE", "ASYNC"),
-            "REGSET": ("RESET", "SET"),
-        },
+        boxes=MEMORIES,
+        modelled=MODES,
     ),
     placement=Placement(
         package="yowasp-nextpnr-machxo2",
