@@ -35,6 +35,9 @@ def test_nothing_is_left(gap):
             ctx.set(port.payload.last, 1)
             for lane, value in enumerate(values):
                 ctx.set(port.payload.data[lane][0], factor * value)
+        ctx.set(core.offer, 1)
+        await ctx.tick()
+        ctx.set(core.offer, 0)
         ctx.set(core.start, 1)
         await ctx.tick()
         ctx.set(core.start, 0)
@@ -44,6 +47,8 @@ def test_nothing_is_left(gap):
     async def run(ctx):
         for name, value in (("m", CONFIG.rows), ("k", 1), ("n", CONFIG.cols), ("y_int32", 1)):
             ctx.set(core.job[name], value)
+            if name != "y_int32":
+                ctx.set(core.next[name], value)
         ctx.set(core.y.ready, 1)
         await ctx.tick().repeat(3)
         await job(ctx, 7)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from amaranth.hdl import Assert, Assume, Cat, Const, Cover, Module, Mux, Signal, Value
+from amaranth.hdl import Assert, Const, Cover, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from systoliq.hw.engine.config import EngineConfig
 from systoliq.hw.engine.core import EngineCore
+from systoliq.hw.engine.intake import Intake
 from systoliq.hw.hierarchy import mark_used, place
 
 from ..property import Property, SeededBug, Unbounded
@@ -17,14 +18,7 @@ from .drain import LENGTH_BITS, DrainWalk, PromptDrainControl, small_engine
 
 __all__ = ["PROPERTIES"]
 
-_FREE = ("a_there", "b_there", "credit", "leaves", "wrong")
-
-
-class _AnyOperands:
-    """A loader's outputs besides words: whether its stream ended wrongly, which may happen at any time."""
-
-    def __init__(self, wrong: Value) -> None:
-        self.early, self.late = wrong, Const(0)
+_FREE = ("a_there", "b_there", "credit", "leaves", "loading", "wrong")
 
 
 class _LastResult(wiring.Component):
@@ -52,8 +46,8 @@ class _LastResult(wiring.Component):
 class ControlOfJobs(EngineCore):
     """The real core without the data: operands arrive and results leave whenever the solver likes.
 
-    The checks of a job, its start and end, the dataflow with all its loops, and the drain control are real. A delay of
-    at least one cycle replaces the lanes and the result buffer, which always take that long.
+    The intake with its checks, the end of a job, the dataflow with all its loops, and the drain control are real. A
+    delay of at least one cycle replaces the lanes and the result buffer, which always take that long.
     """
 
     def __init__(self, config: EngineConfig) -> None:
@@ -62,14 +56,16 @@ class ControlOfJobs(EngineCore):
             mark_used(part)
         self.result_buffer = cast(Any, _LastResult(self.result_buffer.o.payload.shape()))
         self.control = PromptDrainControl(config, rows=self.dataflow.slot_rows, per_slot=self.dataflow.per_slot)
-        self.a_there, self.b_there, self.credit, self.leaves, self.wrong = (Signal(name=name) for name in _FREE)
+        free = (Signal(name=name) for name in _FREE)
+        self.a_there, self.b_there, self.credit, self.leaves, self.loading, self.wrong = free
 
-    def _load(self, m: Module, platform: object, start: Value, halt: Value) -> Any:
-        m.d.comb += [self.dataflow.a_coming.eq(self.a_there), self.dataflow.b_coming.eq(self.b_there)]
-        return {"a": _AnyOperands(self.wrong), "b": _AnyOperands(Const(0))}
-
-    def _stuck(self, m: Module, start: Value, loaders: Any) -> Value:
-        return Const(0)
+    def _load(self, m: Module, platform: object, intake: Intake) -> None:
+        m.d.comb += [
+            self.dataflow.a_coming.eq(self.a_there),
+            self.dataflow.b_coming.eq(self.b_there),
+            intake.loading.eq(self.loading),
+            intake.early.eq(self.wrong),
+        ]
 
     def _drain(self, m: Module, platform: object, begin: Value) -> None:
         job, control, buffer = self.job, self.control, cast(Any, self.result_buffer)
@@ -88,7 +84,7 @@ class ControlOfJobs(EngineCore):
 
 
 class JobsHarness(wiring.Component):
-    """Jobs one after the other; M, K and N are free until a job's start and after its ``done``.
+    """Jobs one after the other, of any M, K and N: ``queue`` offers one as soon as the one before has been started.
 
     The drain is held against a walk over tiles, slots and steps that begins anew with every job. ``prompt``: operands
     are always available, results leave at once, and a job must end within this number of cycles.
@@ -97,35 +93,40 @@ class JobsHarness(wiring.Component):
     def __init__(self, config: EngineConfig, *, short: bool = False, prompt: int = 0) -> None:
         self._config, self._short, self._prompt = config, short, prompt
         lengths = {name: In(1 if short else LENGTH_BITS) for name in ("m", "k", "n")}
-        super().__init__({**lengths, "start": In(1), **{name: In(1) for name in _FREE}})
+        super().__init__({**lengths, "queue": In(1), **{name: In(1) for name in _FREE}})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         config = self._config
         m.submodules.core = core = ControlOfJobs(config)
         dataflow, step = core.dataflow, core.control.step
-        rows_of_job, k, columns_of_job = (Signal(LENGTH_BITS, name=f"job_{name}") for name in ("m", "k", "n"))
-        for length, value in ((rows_of_job, self.m), (k, self.k), (columns_of_job, self.n)):
-            m.d.comb += length.eq(value + self._short)
-        lengths = Cat(rows_of_job, k, columns_of_job)
-        before, held = Signal.like(lengths), Signal()
-        m.d.sync += [before.eq(lengths), held.eq((core.busy | self.start) & ~core.done)]
+        offered, runs, loads = Signal(), Signal(), Signal()
+        lengths = {name: Signal(LENGTH_BITS, name=f"job_{name}") for name in ("m", "k", "n")}
+        for name, length in lengths.items():
+            m.d.comb += core.job[name].eq(length)
+            with m.If(self.queue & ~offered):
+                m.d.sync += core.next[name].eq(getattr(self, name) + self._short)
+            with m.If(loads):
+                m.d.sync += length.eq(core.next[name])
         m.d.comb += [
-            core.job.m.eq(rows_of_job),
-            core.job.k.eq(k),
-            core.job.n.eq(columns_of_job),
-            *(getattr(core, name).eq(1 if self._prompt else getattr(self, name)) for name in _FREE[:-1]),
+            loads.eq(offered & ~runs),
+            core.offer.eq(offered),
+            *(getattr(core, name).eq(1 if self._prompt else getattr(self, name)) for name in _FREE[:-2]),
+            core.loading.eq(0 if self._prompt else self.loading),
             core.wrong.eq(0 if self._prompt else self.wrong),
-            core.start.eq(self.start),
             core.y.ready.eq(1),
-            Assume(~held | (lengths == before)),
+        ]
+        m.d.sync += [
+            offered.eq(Mux(offered, ~loads, self.queue)),
+            core.start.eq(loads),
+            runs.eq((runs & ~core.done) | loads),
         ]
         walk = DrainWalk(
             config,
             rows=dataflow.slot_rows,
             per_slot=dataflow.per_slot,
-            rows_of_job=rows_of_job,
-            columns_of_job=columns_of_job,
+            rows_of_job=lengths["m"],
+            columns_of_job=lengths["n"],
             first_column=Const(0),
         )
         walk.advance(m, dataflow.start, dataflow.drain)
@@ -151,7 +152,7 @@ class JobsHarness(wiring.Component):
         m.d.comb += Cover((jobs == 1) & core.done)
         if self._prompt:
             waited = Signal(range(self._prompt + 2))
-            m.d.sync += waited.eq(Mux(core.busy & ~core.done & ~core.failed, waited + 1, 0))
+            m.d.sync += waited.eq(Mux(runs & ~core.done & ~core.failed, waited + 1, 0))
             m.d.comb += Assert(waited <= self._prompt)
         return m
 
@@ -187,7 +188,7 @@ PROPERTIES = (
     ),
     _jobs(
         small_engine("output-stationary", rows=2, cols=2, lanes=2),
-        SeededBug(module="engine.core", old="delay(m, self.start & ~running", new="delay(m, self.start"),
+        SeededBug(module="engine.intake", old="(self.start | started) & ~self.halt", new="~self.halt"),
     ),
     _jobs(
         small_engine("weight-stationary", rows=1, cols=1, lanes=1),

@@ -13,9 +13,10 @@ from ..float8_requantizer import exponent_offset
 from ..hierarchy import place
 from .axi_lite import AxiLite, axi_lite
 from .config import EngineConfig, JobShape
-from .core import START_LATENCY, EngineCore
+from .core import EngineCore
 from .counters import Counters
 from .float8_registers import FORMAT_NUMBERS, map_of
+from .intake import BEGIN_LATENCY
 from .registers import COLUMN_TABLE, REGISTERS, ROW_TABLE, Register
 from .status import Status
 from .table_word import ADDRESS_BITS, TableWord
@@ -103,13 +104,13 @@ class AxiEngine(wiring.Component):
         return self.core.cycles(shape) + packing
 
     def queue_cycles(self, shapes: Sequence[JobShape]) -> int:
-        """Cycle model: BUSY_CYCLES of jobs that are queued, and whose words wait, before the one before each ends."""
+        """Cycle model: BUSY_CYCLES of jobs; each is queued, and its words wait, well before the one before it ends."""
         *others, last = shapes
         return sum(map(self.turn, others)) + self.cycles(last)
 
     def turn(self, shape: JobShape) -> int:
-        """Cycle model: cycles from the first word of a job to the first word of the next job, which is queued."""
-        return self.core.free_after(shape) + Status.handover + START_LATENCY
+        """Cycle model: cycles by which a job is later than the one of ``shape`` before it, if it is queued in time."""
+        return self.core.free_after(shape) + Status.handover + BEGIN_LATENCY
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -125,10 +126,15 @@ class AxiEngine(wiring.Component):
         m.submodules.core = place(core, platform, clear=status.core_clear)
 
         job = Signal.like(core.job, name="job", reset_less=True)
-        m.d.comb += [core.job.eq(job), core.closes.eq(status.closes | ResetSignal())]
+        queued = self._job_settings()
+        m.d.comb += [
+            core.offer.eq(status.offer),
+            *(core.next[name].eq(queued[name]) for name in core.next.shape().members),
+            core.job.eq(job),
+            core.closes.eq(status.closes | ResetSignal()),
+        ]
         with m.If(status.load):
-            for name, setting in self._job_settings().items():
-                m.d.sync += job[name].eq(setting)
+            m.d.sync += [job[name].eq(setting) for name, setting in queued.items()]
         self._streams(m, platform, status)
         readable: dict[tuple[str, str], Value] = {key: Const(value) for key, value in self.constants().items()}
         readable |= settings

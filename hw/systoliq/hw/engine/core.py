@@ -1,11 +1,11 @@
-"""The engine's core: loaders, buffers, dataflow and lanes of one job after the other, without the bus.
+"""The engine's core: intake, loaders, buffers, dataflow and lanes of one job after the other, without the bus.
 
 a, b -> Loader -> OperandBuffer -> OutputStationary or WeightStationary -> EngineLane... -> ResultBuffer -> y
 """
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
+from amaranth.hdl import Cat, Const, Module, Signal, Value, signed, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -17,17 +17,13 @@ from .config import EngineConfig, JobShape
 from .drain_control import DrainControl
 from .engine_lane import EngineLane, LaneRow
 from .float8_lane import Float8EngineLane
+from .intake import Intake, lengths_of
 from .loader import Loader, operand_word
 from .operand_buffer import OperandBuffer
 from .output_stationary import OutputStationary
-from .registers import ERRORS
 from .weight_stationary import WeightStationary
 
-__all__ = ["START_LATENCY", "EngineCore", "job_settings"]
-
-_CHECKING = 3  # cycles from a start to its verdict: the checks' registers, and those that every loop begins with
-START_LATENCY = _CHECKING + 2
-"""Cycles from ``start`` to the first word taken: its verdict, begin, the loaders' first."""
+__all__ = ["EngineCore", "job_settings"]
 
 _DATAFLOWS = {"output-stationary": OutputStationary, "weight-stationary": WeightStationary}
 
@@ -44,8 +40,8 @@ _OF_INTEGERS = {
 
 
 def job_settings(config: EngineConfig) -> data.StructLayout:
-    """The settings of a job, which must not change while a job runs. Zero points are less 128 where their operand is
-    unsigned.
+    """The settings of a job, which must not change from its start to its end. Zero points are less 128 where their
+    operand is unsigned.
     """
     entries = {"first_column": unsigned((config.table_words - 1).bit_length())}
     if config.float8:
@@ -61,7 +57,11 @@ def engine_flags(lanes: int) -> data.StructLayout:
 
 
 class EngineCore(wiring.Component):
-    """Runs a job from ``start`` to ``done`` (one cycle each); a start while ``busy`` or ``failed`` is ignored.
+    """Runs a job from ``start`` to ``done``, one cycle each, with the settings in ``job``.
+
+    Before its start, each job is offered: from ``offer`` until its ``start``, which comes in the cycle after the last
+    of ``offer`` and after the ``done`` of the job before, ``next`` has its lengths. Its words are taken while the job
+    before computes; what is wrong with it is reported after its start.
 
     Streams: a word of A is ``rows`` x ``depth`` elements, the beats of one group of rows after the other. A word of B
     is ``cols`` x ``depth`` elements, in the order of the *array's* columns (see `physical_column`), the beats of one
@@ -95,10 +95,11 @@ class EngineCore(wiring.Component):
         )
         super().__init__(
             {
+                "offer": In(1),
+                "next": In(lengths_of(config)),
                 "job": In(job_settings(config)),
                 "start": In(1),
                 "closes": In(1),
-                "busy": Out(1),
                 "done": Out(1),
                 "error": Out(8),
                 "failed": Out(1),
@@ -132,32 +133,17 @@ class EngineCore(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         job, dataflow, buffer = self.job, self.dataflow, self.result_buffer
-        error = Signal(8)
-        failed = Signal()
-        running = Signal()
-        begin = Signal()
-        ended = Signal()
-        wrong = self._wrong(m)
-        begins = delay(m, self.start & ~running & ~failed, _CHECKING, name="start", reset_less=False)
-        m.d.sync += begin.eq(begins & (wrong == 0))
-        m.d.comb += [
-            self.busy.eq(running),
-            self.error.eq(error),
-            self.failed.eq(failed),
-            self.done.eq(ended),
-        ]
+        intake = Intake(self.config, type(dataflow))
+        m.submodules.intake = place(intake, platform)
         m.submodules.dataflow = place(dataflow, platform)
         m.submodules.result_buffer = place(buffer, platform)
-        fatal = Signal(8)
-        fails = Signal()
-        loaders = self._load(m, platform, begin, fails | self.closes)
-        self._fatal(m, fatal, fails, begins, wrong, loaders, self._stuck(m, begin, loaders))
-        m.d.sync += error.eq(0)
-        with m.If(fails & ~failed):
-            m.d.sync += [error.eq(fatal), failed.eq(1)]
-
         m.d.comb += [
-            dataflow.start.eq(begin),
+            intake.offer.eq(self.offer),
+            intake.next.eq(self.next),
+            intake.start.eq(self.start),
+            self.error.eq(intake.error),
+            self.failed.eq(intake.failed),
+            dataflow.start.eq(intake.begin),
             dataflow.m.eq(job.m),
             dataflow.k.eq(job.k),
             dataflow.n.eq(job.n),
@@ -165,73 +151,28 @@ class EngineCore(wiring.Component):
             buffer.reserve.eq(dataflow.reserve),
             self.input_stall.eq(dataflow.starved),
         ]
-        self._drain(m, platform, begin)
+        self._load(m, platform, intake)
+        self._drain(m, platform, intake.begin)
 
         # A job ends when its last result has left and the array, which may still drain unused rows, is free.
         wiring.connect(m, buffer.o, wiring.flipped(self.y))
         last_left = Signal()
+        ended = Signal()
         with m.If(self.y.valid & self.y.ready & self.y.payload.flags.last):
             m.d.sync += last_left.eq(1)
-        m.d.comb += ended.eq(last_left & dataflow.rests & ~failed)
+        m.d.comb += [ended.eq(last_left & dataflow.rests & ~self.failed), self.done.eq(ended)]
         with m.If(ended):
             m.d.sync += last_left.eq(0)
-        refused = delay(m, begins & (wrong != 0), 1, name="refused", reset_less=False)
-        with m.If(self.start & ~running & ~failed):
-            m.d.sync += running.eq(1)
-        with m.Elif(ended | refused):
-            m.d.sync += running.eq(0)
         return m
 
-    def _wrong(self, m: Module) -> Signal:
-        """The error code of the job as a whole, or 0; two cycles after its settings."""
-        config, job = self.config, self.job
-        wrong = Signal(8)
-        conditions = [
-            (job.m == 0, "ILLEGAL_SHAPE"),
-            (job.k == 0, "ILLEGAL_SHAPE"),
-            (job.n == 0, "ILLEGAL_SHAPE"),
-            *self.dataflow.too_large(m, job.m, job.k, job.n),
-            (job.n > config.max_columns, "TOO_MANY_COLUMNS"),
-        ]
-        if not config.float8:
-            beyond = delay(m, job.m > config.max_rows, 1, name="rows_beyond")
-            conditions.append((beyond & job.row_zero_points, "TOO_MANY_ROWS"))
-        code: Value = Const(0, 8)
-        for index, (condition, name) in reversed(list(enumerate(conditions))):
-            code = Mux(delay(m, condition, 1, name=f"wrong_{index}"), ERRORS[name][0], code)
-        m.d.sync += wrong.eq(code)
-        return wrong
-
-    def _fatal(
-        self,
-        m: Module,
-        fatal: Signal,
-        fails: Signal,
-        checked: Value,
-        wrong: Value,
-        loaders: dict[str, Loader],
-        stuck: Value,
-    ) -> None:
-        """``fatal``: the code of what ends the job, a cycle or two after it came to be; 0 otherwise, as ``fails``."""
-        m.d.sync += [fatal.eq(0), fails.eq(checked & (wrong != 0))]
-        with m.If(checked):
-            m.d.sync += fatal.eq(wrong)
-        found = [
-            (delay(m, getattr(loader, end), 1, name=f"{name}_{end}", reset_less=False), f"{name.upper()}_ENDED_{end}")
-            for name, loader in loaders.items()
-            for end in ("early", "late")
-        ]
-        for condition, name in (*found, (stuck, "B_TOO_LARGE" if self.dataflow.b_resident else "A_TOO_LARGE")):
-            with m.If(condition):
-                m.d.sync += [fatal.eq(ERRORS[name.upper()][0]), fails.eq(1)]
-
-    def _load(self, m: Module, platform: object, start: Value, halt: Value) -> dict[str, Loader]:
+    def _load(self, m: Module, platform: object, intake: Intake) -> None:
         """Words from the streams into the operand buffers, and from there to the dataflow."""
-        config, job, dataflow = self.config, self.job, self.dataflow
-        loaders = {}
-        for name, span, depth, words, length in (
-            ("a", dataflow.a_span, dataflow.a_depth, config.a_words, job.m),
-            ("b", config.cols, config.depth, config.b_words, job.n),
+        config, dataflow, lengths = self.config, self.dataflow, intake.lengths
+        for index, (name, span, depth, words, length) in enumerate(
+            (
+                ("a", dataflow.a_span, dataflow.a_depth, config.a_words, lengths.m),
+                ("b", config.cols, config.depth, config.b_words, lengths.n),
+            )
         ):
             word = getattr(dataflow, f"{name}_word").shape()
             loader = Loader(word, span=span, depth=depth, kind=f"{name}_loader")
@@ -240,10 +181,13 @@ class EngineCore(wiring.Component):
             m.submodules[f"{name}_buffer"] = place(buffer, platform)
             wiring.connect(m, wiring.flipped(getattr(self, name)), loader.i)
             m.d.comb += [
-                loader.start.eq(start),
-                loader.halt.eq(halt),
+                loader.start.eq(intake.load),
+                loader.halt.eq(intake.halt | self.closes),
                 loader.length.eq(length),
-                loader.k.eq(job.k),
+                loader.k.eq(lengths.k),
+                intake.loading[index].eq(loader.active),
+                intake.early[index].eq(loader.early),
+                intake.late[index].eq(loader.late),
                 loader.room.eq(buffer.room),
                 loader.more.eq(buffer.more),
                 buffer.put.eq(loader.put),
@@ -256,23 +200,8 @@ class EngineCore(wiring.Component):
                 buffer.release.eq(getattr(dataflow, f"{name}_release")),
                 getattr(dataflow, f"{name}_word").eq(buffer.word),
             ]
-            loaders[name] = loader
-        return loaders
-
-    def _stuck(self, m: Module, start: Value, loaders: dict[str, Loader]) -> Value:
-        """True if the operand that is read repeatedly exceeds its buffer: its next word would never find room."""
-        config, job = self.config, self.job
-        resident = self.dataflow.b_resident
-        loader, room = (loaders["b"], config.b_words) if resident else (loaders["a"], config.a_words)
-        again = delay(m, job.m > config.rows if resident else job.n > config.cols, 1, name="again")
-        came = delay(m, loader.put, 1, name="came", reset_less=False)
-        room_left = Signal(range(room + 1))
-        full = Signal()
-        with m.If(start):
-            m.d.sync += [room_left.eq(room), full.eq(0)]
-        with m.Elif(came & ~full):
-            m.d.sync += [room_left.eq(room_left - 1), full.eq(room_left == 1)]
-        return full & loader.active & again
+            if index == dataflow.b_resident:
+                m.d.comb += intake.put.eq(loader.put)
 
     def _drain(self, m: Module, platform: object, begin: Value) -> None:
         """Sums from the array through the lanes to the result buffer."""

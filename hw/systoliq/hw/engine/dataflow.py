@@ -101,7 +101,8 @@ class Dataflow(wiring.Component):
         """Cycles from the first word taken to the first in which it rests, where results may leave before that."""
         return 0
 
-    def too_large(self, module: Module, m: Value, k: Value, n: Value) -> list[tuple[Value, str]]:
+    @staticmethod
+    def too_large(config: EngineConfig, module: Module, m: Value, k: Value, n: Value) -> list[tuple[Value, str]]:
         """Conditions under which a job does not fit, up to a cycle after its settings, and their errors' names."""
         raise NotImplementedError
 

@@ -67,9 +67,10 @@ class OutputStationary(Dataflow):
         rows = shape.m - (shape.groups - 1) * self.config.rows
         return self.config.first_slot + (rows - 1) * self.config.interval
 
-    def too_large(self, module: Module, m: Value, k: Value, n: Value) -> list[tuple[Value, str]]:
-        beyond = delay(module, k > self.config.a_words * self.config.depth, 1, name="k_beyond")
-        several = delay(module, n > self.config.cols, 1, name="several_tiles")
+    @staticmethod
+    def too_large(config: EngineConfig, module: Module, m: Value, k: Value, n: Value) -> list[tuple[Value, str]]:
+        beyond = delay(module, k > config.a_words * config.depth, 1, name="k_beyond")
+        several = delay(module, n > config.cols, 1, name="several_tiles")
         return [(beyond & several, "A_TOO_LARGE")]
 
     def elaborate(self, platform: object) -> Module:

@@ -17,8 +17,9 @@ _QUEUE_FULL = ERRORS["QUEUE_FULL"][0]
 class Status(wiring.Component):
     """Makes commands of writes to CONTROL (``write`` and the three bits, in one cycle), and reports how the jobs go.
 
-    A start queues a job; ``queued`` says that one waits. ``load`` takes it with its settings once the core is free,
-    after a clear once all has left; ``core_start`` comes a cycle later. ``core_clear`` comes a cycle after the write;
+    A start queues a job; ``queued`` says that one waits, ``offer`` that it will run unless there is a clear: none of
+    those before has failed, and after a clear, all has left. ``load`` takes it with its settings once the core is free
+    too; ``core_start`` comes a cycle later. ``core_clear`` comes a cycle after the write;
     reset makes one too, in the cycle after it. While a job runs, results of the one before may leave. A job ends, and
     counts in ``jobs``, when ``core_done`` came and ``drained`` says that its last result was taken. ``closes`` comes
     in the cycle before a ``core_clear`` that a write makes.
@@ -42,6 +43,7 @@ class Status(wiring.Component):
                 "start": In(1),
                 "clear": In(1),
                 "acknowledge": In(1),
+                "offer": Out(1),
                 "load": Out(1),
                 "core_start": Out(1),
                 "core_clear": Out(1),
@@ -80,7 +82,8 @@ class Status(wiring.Component):
             fails.eq(self.core_error != 0),
             ends.eq(leaving & self.drained),
             self.first.eq(start & ~self.busy),
-            self.load.eq(queued & ~running & ~cleared & ~fatal),
+            self.offer.eq(queued & ~cleared & ~fatal),
+            self.load.eq(self.offer & ~running),
             self.core_start.eq(starting),
             self.core_clear.eq(clear),
             self.closes.eq(self.write & self.clear),

@@ -71,8 +71,9 @@ class WeightStationary(Dataflow):
     def last_slot(self, shape: JobShape) -> int:
         return shape.m * self.config.interval
 
-    def too_large(self, module: Module, m: Value, k: Value, n: Value) -> list[tuple[Value, str]]:
-        return [(m > self.config.max_rows, "TOO_MANY_ROWS")]
+    @staticmethod
+    def too_large(config: EngineConfig, module: Module, m: Value, k: Value, n: Value) -> list[tuple[Value, str]]:
+        return [(m > config.max_rows, "TOO_MANY_ROWS")]
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
