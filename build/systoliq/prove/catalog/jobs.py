@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from amaranth.hdl import Assert, Const, Cover, Module, Mux, Signal, Value
+from amaranth.hdl import Assert, Assume, Cat, Const, Cover, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from systoliq.hw.engine.config import EngineConfig
 from systoliq.hw.engine.core import EngineCore
-from systoliq.hw.engine.intake import Intake
 from systoliq.hw.hierarchy import mark_used, place
 
 from ..property import Property, SeededBug, Unbounded
@@ -18,7 +17,30 @@ from .drain import LENGTH_BITS, DrainWalk, PromptDrainControl, small_engine
 
 __all__ = ["PROPERTIES"]
 
-_FREE = ("a_there", "b_there", "credit", "leaves", "loading", "wrong")
+_FREE = ("a_there", "b_there", "credit", "leaves", "may_begin", "wrong")
+
+
+class _AnyIntake(wiring.Component):
+    """An intake that begins a job, or fails, whenever the solver likes after the job's start; see the intake's proofs.
+
+    Jobs are right: M, K and N are not 0.
+    """
+
+    kind = "any_intake"
+
+    def __init__(self, signature: wiring.Signature) -> None:
+        super().__init__({**signature.members, "may_begin": In(1), "wrong": In(1)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        waits, begins = Signal(), Signal()
+        m.d.comb += begins.eq((waits | self.start) & self.may_begin)
+        m.d.sync += [
+            waits.eq((waits | self.start) & ~begins),
+            self.begin.eq(begins),
+            self.failed.eq(self.failed | self.wrong),
+        ]
+        return m
 
 
 class _LastResult(wiring.Component):
@@ -46,8 +68,8 @@ class _LastResult(wiring.Component):
 class ControlOfJobs(EngineCore):
     """The real core without the data: operands arrive and results leave whenever the solver likes.
 
-    The intake with its checks, the end of a job, the dataflow with all its loops, and the drain control are real. A
-    delay of at least one cycle replaces the lanes and the result buffer, which always take that long.
+    The end of a job, the dataflow with all its loops, and the drain control are real. A delay of at least one cycle
+    replaces the lanes and the result buffer, which always take that long.
     """
 
     def __init__(self, config: EngineConfig) -> None:
@@ -56,16 +78,12 @@ class ControlOfJobs(EngineCore):
             mark_used(part)
         self.result_buffer = cast(Any, _LastResult(self.result_buffer.o.payload.shape()))
         self.control = PromptDrainControl(config, rows=self.dataflow.slot_rows, per_slot=self.dataflow.per_slot)
-        free = (Signal(name=name) for name in _FREE)
-        self.a_there, self.b_there, self.credit, self.leaves, self.loading, self.wrong = free
+        self.intake = cast(Any, _AnyIntake(self.intake.signature))
+        self.a_there, self.b_there, self.credit, self.leaves = (Signal(name=name) for name in _FREE[:4])
+        self.may_begin, self.wrong = self.intake.may_begin, self.intake.wrong
 
-    def _load(self, m: Module, platform: object, intake: Intake) -> None:
-        m.d.comb += [
-            self.dataflow.a_coming.eq(self.a_there),
-            self.dataflow.b_coming.eq(self.b_there),
-            intake.loading.eq(self.loading),
-            intake.early.eq(self.wrong),
-        ]
+    def _load(self, m: Module, platform: object) -> None:
+        m.d.comb += [self.dataflow.a_coming.eq(self.a_there), self.dataflow.b_coming.eq(self.b_there)]
 
     def _drain(self, m: Module, platform: object, begin: Value) -> None:
         job, control, buffer = self.job, self.control, cast(Any, self.result_buffer)
@@ -84,7 +102,7 @@ class ControlOfJobs(EngineCore):
 
 
 class JobsHarness(wiring.Component):
-    """Jobs one after the other, of any M, K and N: ``queue`` offers one as soon as the one before has been started.
+    """Jobs one after the other; M, K and N are free until a job's start and after its ``done``.
 
     The drain is held against a walk over tiles, slots and steps that begins anew with every job. ``prompt``: operands
     are always available, results leave at once, and a job must end within this number of cycles.
@@ -93,40 +111,36 @@ class JobsHarness(wiring.Component):
     def __init__(self, config: EngineConfig, *, short: bool = False, prompt: int = 0) -> None:
         self._config, self._short, self._prompt = config, short, prompt
         lengths = {name: In(1 if short else LENGTH_BITS) for name in ("m", "k", "n")}
-        super().__init__({**lengths, "queue": In(1), **{name: In(1) for name in _FREE}})
+        super().__init__({**lengths, "start": In(1), **{name: In(1) for name in _FREE}})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         config = self._config
         m.submodules.core = core = ControlOfJobs(config)
         dataflow, step = core.dataflow, core.control.step
-        offered, runs, loads = Signal(), Signal(), Signal()
-        lengths = {name: Signal(LENGTH_BITS, name=f"job_{name}") for name in ("m", "k", "n")}
-        for name, length in lengths.items():
-            m.d.comb += core.job[name].eq(length)
-            with m.If(self.queue & ~offered):
-                m.d.sync += core.next[name].eq(getattr(self, name) + self._short)
-            with m.If(loads):
-                m.d.sync += length.eq(core.next[name])
+        rows_of_job, k, columns_of_job = (Signal(LENGTH_BITS, name=f"job_{name}") for name in ("m", "k", "n"))
+        for length, value in ((rows_of_job, self.m), (k, self.k), (columns_of_job, self.n)):
+            m.d.comb += length.eq(value + self._short)
+        lengths = Cat(rows_of_job, k, columns_of_job)
+        before, busy = Signal.like(lengths), Signal()
+        m.d.sync += [before.eq(lengths), busy.eq((busy | self.start) & ~core.done)]
         m.d.comb += [
-            loads.eq(offered & ~runs),
-            core.offer.eq(offered),
-            *(getattr(core, name).eq(1 if self._prompt else getattr(self, name)) for name in _FREE[:-2]),
-            core.loading.eq(0 if self._prompt else self.loading),
+            core.job.m.eq(rows_of_job),
+            core.job.k.eq(k),
+            core.job.n.eq(columns_of_job),
+            *(getattr(core, name).eq(1 if self._prompt else getattr(self, name)) for name in _FREE[:-1]),
             core.wrong.eq(0 if self._prompt else self.wrong),
+            core.start.eq(self.start),
             core.y.ready.eq(1),
-        ]
-        m.d.sync += [
-            offered.eq(Mux(offered, ~loads, self.queue)),
-            core.start.eq(loads),
-            runs.eq((runs & ~core.done) | loads),
+            Assume(~busy | (lengths == before)),
+            Assume(~self.start | (~busy & rows_of_job.any() & k.any() & columns_of_job.any())),
         ]
         walk = DrainWalk(
             config,
             rows=dataflow.slot_rows,
             per_slot=dataflow.per_slot,
-            rows_of_job=lengths["m"],
-            columns_of_job=lengths["n"],
+            rows_of_job=rows_of_job,
+            columns_of_job=columns_of_job,
             first_column=Const(0),
         )
         walk.advance(m, dataflow.start, dataflow.drain)
@@ -152,7 +166,7 @@ class JobsHarness(wiring.Component):
         m.d.comb += Cover((jobs == 1) & core.done)
         if self._prompt:
             waited = Signal(range(self._prompt + 2))
-            m.d.sync += waited.eq(Mux(runs & ~core.done & ~core.failed, waited + 1, 0))
+            m.d.sync += waited.eq(Mux(busy & ~core.done & ~core.failed, waited + 1, 0))
             m.d.comb += Assert(waited <= self._prompt)
         return m
 
@@ -180,7 +194,7 @@ def _prompt(config: EngineConfig, cycles: int, bug: SeededBug) -> Property:
 PROPERTIES = (
     _jobs(
         small_engine("output-stationary", rows=2, cols=4, lanes=1),
-        SeededBug(module="engine.core", old="last_left & dataflow.rests & ~failed", new="last_left & ~failed"),
+        SeededBug(module="engine.core", old="last_left & dataflow.rests", new="last_left"),
     ),
     _jobs(
         small_engine("output-stationary", rows=2, cols=2, lanes=1),
@@ -188,11 +202,11 @@ PROPERTIES = (
     ),
     _jobs(
         small_engine("output-stationary", rows=2, cols=2, lanes=2),
-        SeededBug(module="engine.intake", old="(self.start | started) & ~self.halt", new="~self.halt"),
+        SeededBug(module="engine.core", old="dataflow.m.eq(job.m)", new="dataflow.m.eq(job.n)"),
     ),
     _jobs(
         small_engine("weight-stationary", rows=1, cols=1, lanes=1),
-        SeededBug(module="engine.core", old="last_left & dataflow.rests & ~failed", new="dataflow.rests & ~failed"),
+        SeededBug(module="engine.core", old="last_left & dataflow.rests", new="dataflow.rests"),
         short=True,
     ),
     _prompt(

@@ -79,6 +79,7 @@ class EngineCore(wiring.Component):
     def __init__(self, config: EngineConfig) -> None:
         self.config = config
         self.dataflow = _DATAFLOWS[config.dataflow](config)
+        self.intake = Intake(config, type(self.dataflow))
         lane = Float8EngineLane if config.float8 else EngineLane
         self.lanes = [lane(config) for _ in range(config.lanes)]
         dataflow = self.dataflow
@@ -132,8 +133,7 @@ class EngineCore(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        job, dataflow, buffer = self.job, self.dataflow, self.result_buffer
-        intake = Intake(self.config, type(dataflow))
+        job, intake, dataflow, buffer = self.job, self.intake, self.dataflow, self.result_buffer
         m.submodules.intake = place(intake, platform)
         m.submodules.dataflow = place(dataflow, platform)
         m.submodules.result_buffer = place(buffer, platform)
@@ -151,7 +151,7 @@ class EngineCore(wiring.Component):
             buffer.reserve.eq(dataflow.reserve),
             self.input_stall.eq(dataflow.starved),
         ]
-        self._load(m, platform, intake)
+        self._load(m, platform)
         self._drain(m, platform, intake.begin)
 
         # A job ends when its last result has left and the array, which may still drain unused rows, is free.
@@ -165,9 +165,9 @@ class EngineCore(wiring.Component):
             m.d.sync += last_left.eq(0)
         return m
 
-    def _load(self, m: Module, platform: object, intake: Intake) -> None:
+    def _load(self, m: Module, platform: object) -> None:
         """Words from the streams into the operand buffers, and from there to the dataflow."""
-        config, dataflow, lengths = self.config, self.dataflow, intake.lengths
+        config, dataflow, intake, lengths = self.config, self.dataflow, self.intake, self.intake.lengths
         for index, (name, span, depth, words, length) in enumerate(
             (
                 ("a", dataflow.a_span, dataflow.a_depth, config.a_words, lengths.m),

@@ -75,7 +75,7 @@ class Intake(wiring.Component):
         passes = checked & (wrong == 0)
         trouble = self._trouble(m, checked, wrong, self._stuck(m, lengths))
         m.d.comb += [
-            arrives.eq(self.offer & ~known & ~waits & ~self.loading.any()),
+            arrives.eq(self.offer & ~known & ~waits & ~self.load & ~self.loading.any()),
             begins.eq((passes | right) & (self.start | started) & ~self.halt),
             self.lengths.eq(lengths),
         ]
