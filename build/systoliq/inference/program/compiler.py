@@ -33,6 +33,7 @@ from .product import (
     placements,
 )
 from .program import Program
+from .runs import Run, joined_list, steps_of_runs
 from .single_outputs import with_single_outputs
 from .sketch import OperationSketch, ProductSketch, Rows, sketch
 from .vector import VectorInMemory, VectorSketch, rows_in_place, vector_list
@@ -85,6 +86,8 @@ def compile_model(
         placed.settle(0)
         check_size(0, placed.end, None, model.path.name)
     made = {step.number: step for step in placed.steps()}
+    steps = tuple(step if isinstance(step, HostStep) else made[place] for place, step in enumerate(division.steps, 1))
+    runs = tuple(placed.run(each) for each in steps_of_runs(steps))
     size = placed.working + aligned(len(placed.image))
     check_size(base, size, memory, model.path.name)
     program = Program(
@@ -95,9 +98,8 @@ def compile_model(
         working=placed.working,
         size=size,
         image=bytes(placed.image),
-        steps=tuple(
-            step if isinstance(step, HostStep) else made[place] for place, step in enumerate(division.steps, 1)
-        ),
+        steps=steps,
+        runs=runs,
         host=division.host,
         inputs={name: (array.dtype.name, array.shape) for name, array in feed.items()},
         outputs=tuple(each.name for each in model.session.outputs),
@@ -278,6 +280,23 @@ class _Placed:
             self._vector(index, number, each) if isinstance(each, VectorSketch) else self._product(index, number, each)
             for index, (number, each) in enumerate(self.sketches)
         ]
+
+    def run(self, steps: list[Product | VectorInMemory]) -> Run:
+        """The run of these steps, whose list lies behind those of all steps; or is that of its only step, or all of
+        theirs, where the host writes into the first one.
+        """
+        numbers, parts = tuple(step.number for step in steps), [part for step in steps for part in step.parts]
+        first = steps[0]
+        if len(steps) > 1 and not (isinstance(first, Product) and first.patches):
+            data, jobs = joined_list(steps, self.config, self.bus_bytes)
+            buffer = self._flat(first.name, "list", data, first.number)
+            return Run(steps=numbers, address=buffer.address, size=len(data), jobs=jobs)
+        return Run(
+            steps=numbers,
+            address=parts[0][0].address,
+            size=sum(buffer.size for buffer, _ in parts),
+            jobs=next((jobs for _, jobs in reversed(parts) if jobs), 0),  # each list of jobs counts from 0
+        )
 
     def _vector(self, index: int, number: int, sketch: VectorSketch) -> VectorInMemory:
         name, tables = sketch.step.name, self._tables[index]

@@ -19,6 +19,7 @@ from .sketch import BLANK, OperationSketch, ProductSketch, Rows, with_zero_point
 
 __all__ = [
     "LIST_BYTES",
+    "MOST_JOBS",
     "JobList",
     "OperationInMemory",
     "Patch",
@@ -35,7 +36,8 @@ __all__ = [
 LIST_BYTES = 1 << EXTENT_BITS
 """Bytes of a list at the most."""
 _PAD = 0x5A  # between rows: never used
-_JOBS = (1 << JOBS_BITS) - 1  # STATUS.jobs counts them
+MOST_JOBS = (1 << JOBS_BITS) - 1
+"""Jobs of a list at the most: STATUS.jobs counts them."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -206,7 +208,7 @@ def lists_of(
     pieces: Sequence[Piece], places: Sequence[Placement], config: EngineConfig, bus_bytes: int
 ) -> list[tuple[bytes, int]]:
     """The lists that run `pieces` in order, each with how many of them: one, unless it would be too long."""
-    if len(pieces) <= _JOBS:
+    if len(pieces) <= MOST_JOBS:
         data = command_list([piece.job for piece in pieces], places, config, bus_bytes).data
         if len(data) <= LIST_BYTES or len(pieces) == 1:
             return [(data, len(pieces))]

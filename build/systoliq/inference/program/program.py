@@ -10,34 +10,11 @@ from systoliq.hw.engine import EngineConfig
 
 from ..steps import HostStep
 from .memory_map import Buffer
-from .product import LIST_BYTES, Product
+from .product import Product
+from .runs import Run
 from .vector import VectorInMemory
 
-__all__ = ["Program", "Run"]
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Run:
-    """`steps`, by number, whose lists are one list of `size` bytes at `address`; STATUS.jobs is `jobs` at its end.
-
-    The host fills the operands of the first step, and takes Y of the last; Y of the others is in memory as long as a
-    later step does not use its place.
-    """
-
-    steps: tuple[int, ...]
-    address: int
-    size: int
-    jobs: int
-
-
-def _run(steps: list[Product | VectorInMemory]) -> Run:
-    lists = [each for step in steps for each in step.parts]
-    return Run(
-        steps=tuple(step.number for step in steps),
-        address=lists[0][0].address,
-        size=sum(buffer.size for buffer, _ in lists),
-        jobs=next((jobs for _, jobs in reversed(lists) if jobs), 0),  # each list of jobs counts from 0
-    )
+__all__ = ["Program"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,7 +22,8 @@ class Program:
     """The model `name` for a DMA engine of `config` and `bus_bytes`: steps of the host and products, in order.
 
     `size` bytes of memory from `base` on are its own. The first `working` of them are what steps work on, behind them
-    lies `image`, which is put there once. `host` are the products that stay with the host, with operator and reason;
+    lies `image`, which is put there once. `runs` are the steps of the
+    engine, each run with its list; `host` are the products that stay with the host, with operator and reason;
     `inputs` are the model's, (type, shape) by name.
     """
 
@@ -57,6 +35,7 @@ class Program:
     size: int
     image: bytes
     steps: tuple[HostStep | Product | VectorInMemory, ...]
+    runs: tuple[Run, ...]
     host: Mapping[str, tuple[str, str]]
     inputs: Mapping[str, tuple[str, tuple[int, ...]]]
     outputs: tuple[str, ...]
@@ -75,19 +54,6 @@ class Program:
     def buffers(self) -> tuple[Buffer, ...]:
         """All places of memory that have a name, each once."""
         return tuple(dict.fromkeys(buffer for step in self.of_engine for buffer in step.buffers))
-
-    @property
-    def runs(self) -> tuple[Run, ...]:
-        """The steps of the engine, together with those before that leave nothing to the host between them."""
-        found: list[list[Product | VectorInMemory]] = []
-        for before, step in zip((None, *self.steps), self.steps, strict=False):
-            if isinstance(step, HostStep):
-                continue
-            starts = before is None or isinstance(before, HostStep) or step.needs_host
-            if starts or sum(buffer.size for each in (*found[-1], step) for buffer, _ in each.parts) > LIST_BYTES:
-                found.append([])
-            found[-1].append(step)
-        return tuple(_run(steps) for steps in found)
 
     @property
     def between(self) -> tuple[HostStep, ...]:

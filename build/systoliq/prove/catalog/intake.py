@@ -170,7 +170,9 @@ PROPERTIES = (
     ),
     _intake(
         small_engine("weight-stationary", rows=1, cols=1, lanes=1),
-        SeededBug(module="engine.intake", old="lengths.n > config.max_columns", new="lengths.n > config.max_columns + 1"),
+        SeededBug(
+            module="engine.intake", old="lengths.n > config.max_columns", new="lengths.n > config.max_columns + 1"
+        ),
         code=True,
     ),
 )

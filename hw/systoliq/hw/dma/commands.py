@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -214,16 +214,24 @@ def wait_for_masters(commands: CommandList, *names: str) -> None:
 
 
 def command_list(
-    jobs: Sequence[AnyJob], places: Sequence[Placement], config: EngineConfig, bus_bytes: int
+    jobs: Sequence[AnyJob],
+    places: Sequence[Placement],
+    config: EngineConfig,
+    bus_bytes: int,
+    *,
+    computed: Mapping[int, str] | None = None,
 ) -> CommandList:
     """The list that runs `jobs` in order, from an engine that is not busy; see `queue_sequence`.
+
+    `computed` names, by the index of a job, those of its operands "a" and "b" that are results of jobs before it. They
+    are read once all results so far are in memory; the job's settings, tables and other operand do not wait for that.
 
     Raises ValueError if maps do not match the A of their job.
     """
     for job, place in zip(jobs, places, strict=True):
         if place.a_map:
             place.a_map.check(config, job.m, job.k, place.a)
-    return _Translation(config, bus_bytes).all(queue_sequence(jobs, config), jobs, places)
+    return _Translation(config, bus_bytes).all(queue_sequence(jobs, config), jobs, places, computed or {})
 
 
 class _Translation:
@@ -238,12 +246,24 @@ class _Translation:
         status = self.map.register("STATUS")
         self.status, self.error = status.offset, status.field("error").mask
 
-    def all(self, steps: Iterable[DriverStep], jobs: Sequence[AnyJob], places: Sequence[Placement]) -> CommandList:
+    def all(
+        self,
+        steps: Iterable[DriverStep],
+        jobs: Sequence[AnyJob],
+        places: Sequence[Placement],
+        computed: Mapping[int, str],
+    ) -> CommandList:
         """All steps; in the end all results are in memory."""
+        waiting: dict[str, WalkOf] = {}
         for step in steps:
             if step.action == "write":
                 self.commands.write(step.address, [step.value])
-                self.started += step.name == "CONTROL" and bool(step.value & self._start)
+                if step.name == "CONTROL" and step.value & self._start:
+                    if waiting:
+                        wait_for_masters(self.commands, "y_busy")
+                        self._queue(waiting, places[self.started])
+                        waiting = {}
+                    self.started += 1
             elif step.action == "fill":
                 self.commands.fill(step.address, np.frombuffer(step.data, "<u4").tolist())
             elif step.action == "poll":
@@ -251,7 +271,12 @@ class _Translation:
             elif step.action == "jobs":
                 self._ended(step.value)
             elif step.action == "receive":
-                self._walks(jobs[step.value], places[step.value])
+                walks = self._walks(jobs[step.value], places[step.value])
+                late = computed.get(step.value, "")
+                if late:  # Y waits, too: until it is queued, the engine may take words, and has nothing to write
+                    waiting = {name: walk for name, walk in walks.items() if name in late + "y"}
+                wait_for_masters(self.commands, *(f"{name}_queued" for name in walks if name not in waiting))
+                self._queue({n: walk for n, walk in walks.items() if n not in waiting}, places[step.value])
         wait_for_masters(self.commands, "y_busy")
         return self.commands
 
@@ -265,28 +290,33 @@ class _Translation:
         value = jobs << field.lsb & field.mask if jobs == self.started else 0
         self.commands.wait(self.status, field.mask, value, self.error)
 
-    def _walks(self, job: AnyJob, place: Placement) -> None:
-        """Settings of the walks, once those before have begun, and their place in the queue."""
+    def _walks(self, job: AnyJob, place: Placement) -> dict[str, WalkOf]:
+        """The walks of a job, by operand."""
         config, bus, maps = self.config, self.bus_bytes, place.a_map
-        a, of_map = (place.a, {}) if maps is None else map_fields(maps, bus, place.a)
-        columns, stride = (job.k, place.a_stride) if maps is None else (maps.windows.channels, maps.row_stride)
-        walks = {
-            "a": a_walk(config, bus, job.m, columns, a, stride),
+        address, columns, stride = place.a, job.k, place.a_stride
+        if maps is not None:
+            address, columns, stride = map_fields(maps, bus, place.a)[0], maps.windows.channels, maps.row_stride
+        return {
+            "a": a_walk(config, bus, job.m, columns, address, stride),
             "b": b_walk(config, bus, job.k, job.n, place.b, place.b_stride),
             "y": y_walk(config, job.m, job.n, job.y_dtype.itemsize, place.y, place.y_stride),
         }
-        wait_for_masters(self.commands, "a_queued", "b_queued", "y_queued")
+
+    def _queue(self, walks: Mapping[str, WalkOf], place: Placement) -> None:
+        """Settings of these walks of a job, and of its map if A is among them; and their place in the queue."""
         for name, walk in walks.items():
             first = dma_register(f"{name.upper()}_{WALK_WORDS[0][0]}")
             self._set(first, [getattr(walk, field) % (1 << bits) for _, field, bits, _ in WALK_WORDS])
-        if of_map:
+        flags = [*walks]
+        if "a" in walks and place.a_map is not None:
+            _, of_map = map_fields(place.a_map, self.bus_bytes, place.a)
             words = [
                 sum(of_map[field.name] << field.lsb & field.mask for field in register.fields)
                 for register in MAP_REGISTERS
             ]
             self._set(MAP_REGISTERS[0], words)
+            flags.append("map")
         queue = dma_register("QUEUE")
-        flags = (*OPERANDS, "map") if of_map else OPERANDS
         self.commands.write(BASE + queue.offset, [sum(queue.field(name).mask for name in flags)])
 
     def _set(self, first: Register, words: Sequence[int]) -> None:

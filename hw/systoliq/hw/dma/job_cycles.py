@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from ..engine import AxiEngine, EngineConfig, JobShape
 from .commands import WalkOf
 
-__all__ = ["JobTimes", "RowsOfA", "Supply", "beats_of_steps", "job_times", "y_cycles"]
+__all__ = ["Held", "JobTimes", "RowsOfA", "Supply", "beats_of_steps", "job_times", "y_cycles"]
 
 _A_LATENCY, _B_LATENCY = 22, 12
 """Cycles from the start of a walk to the first word for the engine, besides the first block of A."""
@@ -47,21 +47,37 @@ class RowsOfA:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class Held:
+    """Words of A and B that a job keeps until its last tile, which ends at `until`."""
+
+    a: int = 0
+    b: int = 0
+    until: float = 0.0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Supply:
-    """The `walks` of a job by operand, the times at which they begin, and what the `rows` of A are."""
+    """The `walks` of a job by operand, the times at which they begin, and what the `rows` of A are.
+
+    The engine takes words from `opens` on, at first beside those that are `held` for the job before.
+    """
 
     walks: Mapping[str, WalkOf]
     starts: Mapping[str, float]
     rows: RowsOfA
     bus_bytes: int
+    opens: float
+    held: Held
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JobTimes:
-    """When a job gives way: `free` for the first word of the next job, `ended` counts it in STATUS.jobs, `written` has
-    all of Y in memory, and `walks` are the ends of the walks of A, B and Y.
+    """When a job gives way: `all_words` of it are taken, `free` for the first tile of the next job, `ended` counts it
+    in STATUS.jobs, `written` has all of Y in memory, and `walks` are the ends of the walks of A, B and Y.
     """
 
+    all_words: float
+    held: Held
     free: float
     ended: float
     written: float
@@ -82,7 +98,7 @@ def y_cycles(walk: WalkOf, bus_bytes: int) -> float:
 
 
 def job_times(engine: AxiEngine, shape: JobShape, supply: Supply, first: float) -> JobTimes:
-    """The times of a job whose first words can be taken at `first`."""
+    """The times of a job whose first tile may begin at `first`."""
     config, tile, walks, starts = shape.config, shape.tile_cycles, supply.walks, supply.starts
     tail = engine.cycles(shape) - shape.groups * shape.column_tiles * tile
 
@@ -97,24 +113,37 @@ def job_times(engine: AxiEngine, shape: JobShape, supply: Supply, first: float) 
 
     blocks = of_group(0)
     last_block = float(walks["a"].last_extent // config.depth + 1)  # on its way out of the transposer
-    b_there = max(starts["b"] + _B_LATENCY, first)
-    a_there = max(starts["a"] + _A_LATENCY, first - min(_AHEAD * blocks[0], sum(blocks)))
+    opens, held = supply.opens, supply.held
+    b_there = max(starts["b"] + _B_LATENCY, opens)
+    a_there = max(starts["a"] + _A_LATENCY, opens - min(_AHEAD * blocks[0], sum(blocks)))
+    b_words = 0
     ends: list[float] = []
     time = first
     for group in range(shape.groups):
         a_there += sum(of_group(group))
+        if group == 0 and held.a + shape.beats > config.a_words:
+            a_there = max(a_there, held.until + _REFILL)
         full, into = divmod((group + 1) * shape.beats - config.a_words - 1, shape.beats)
         if full >= 0:  # the words of this group take the place of words that the array has used
             a_there = max(a_there, (time if full == group else ends[full] - tile) + into + _REFILL)
         if group == 0:
             for beats in beats_of_steps(walks["b"], supply.bus_bytes):
                 b_there += max(float(shape.beats), walks["b"].rows * beats)
+                b_words += shape.beats
+                if held.b + b_words > config.b_words:
+                    b_there = max(b_there, held.until + _REFILL)
                 time = max(time + tile, a_there + last_block, b_there)
         else:
             time = max(time + tile, a_there + last_block) + (shape.column_tiles - 1) * tile
         ends.append(time)
     last = max(time + tail, max(starts["y"], first + tile + tail) + y_cycles(walks["y"], supply.bus_bytes))
     return JobTimes(
+        all_words=max(a_there + last_block, b_there),
+        held=Held(
+            a=shape.beats,
+            b=b_words if shape.groups > 1 else min(b_words, shape.beats),
+            until=time,
+        ),
         free=max(time, last - tail - _KEPT) + engine.turn(shape) - engine.cycles(shape) + tail,
         ended=last + _ENDED,
         written=last + _Y_LATENCY,

@@ -15,7 +15,7 @@ from ..engine.host import Map
 from ..hierarchy import mark_used
 from ..network.softmax_steps import ADD_CYCLES
 from .commands import WalkOf, dma_register
-from .job_cycles import RowsOfA, Supply, job_times
+from .job_cycles import Held, RowsOfA, Supply, job_times
 from .list_player import Opcode
 from .normalized_rows import RECORDS, search_cycles
 from .registers import (
@@ -50,6 +50,8 @@ _CLEARED = 8
 """Cycles until an engine that is cleared is not busy."""
 _LOADED = 4
 """Cycles from the write of a start to the job's first word, of an engine at rest."""
+_AFTER_WORDS = 6
+"""Cycles from the last word of a job to the first of the job that is queued behind it."""
 _ROW_TABLE, _ROWS, _NORMALIZED = 28, 48, 56
 """The same of a command for rows: of a table beside its beats, of a softmax, and of a layer normalization."""
 (_COMMAND,), _SOFTMAX = VECTOR_REGISTERS, SOFTMAX_REGISTER
@@ -81,11 +83,14 @@ class _Player:
         self.control, self.status = self.map.register("CONTROL"), self.map.register("STATUS")
         self.registers: dict[int, int] = {}
         self.time = 0.0
-        self.free = 0.0  # for the first word of the next job
+        self.free = 0.0  # for the first tile of the next job
+        self.opens = 0.0  # for its first word
+        self.waiting: tuple[JobShape, float] | None = None  # a job that has been started, and waits for its walks
         self.walks = dict.fromkeys(OPERANDS, 0.0)  # the end of the last walk
         self.starts = dict.fromkeys(OPERANDS, 0.0)
         self.queued: dict[str, WalkOf] = {}
         self.rows = RowsOfA()
+        self.held = Held()
         self.loaded = 0.0
         self.ended: list[float] = []
         self.written = 0.0
@@ -160,7 +165,10 @@ class _Player:
             if flags & _QUEUE.field(name).mask:
                 self.queued[name] = self._walk(name)
                 self.starts[name] = max(self.time + 2, self.walks[name])
-        self.rows = self._windows() if flags & _QUEUE.field("map").mask else RowsOfA()
+        if flags & _QUEUE.field("a").mask:
+            self.rows = self._windows() if flags & _QUEUE.field("map").mask else RowsOfA()
+        if self.waiting and self.queued.keys() == set(OPERANDS):
+            self._job(*self.waiting)
 
     def _windows(self) -> RowsOfA:
         """The windows of the map whose settings are there."""
@@ -183,11 +191,21 @@ class _Player:
             self.map.extract(name, name.lower(), self.registers[self.map.register(name).offset]) for name in "MKN"
         )
         shape = JobShape(m=m, k=k, n=n, config=self.config)
-        first = max(self.time + _LOADED, self.free)
-        self.loaded = first
-        supply = Supply(walks=self.queued, starts=self.starts, rows=self.rows, bus_bytes=self.bus_bytes)
-        times = job_times(self.engine, shape, supply, first)
-        self.free, self.walks = times.free, times.walks
+        self.loaded = max(self.time + _LOADED, self.free)
+        self.waiting = shape, self.time + _LOADED
+        if self.queued.keys() == set(OPERANDS):
+            self._job(*self.waiting)
+
+    def _job(self, shape: JobShape, started: float) -> None:
+        """A job that was started, and whose walks are queued."""
+        opens = max(started, self.opens)
+        supply = Supply(
+            walks=self.queued, starts=self.starts, rows=self.rows, bus_bytes=self.bus_bytes, opens=opens,
+            held=self.held,
+        )  # fmt: skip
+        times = job_times(self.engine, shape, supply, max(started, self.free))
+        self.free, self.walks, self.queued, self.waiting = times.free, times.walks, {}, None
+        self.opens, self.held = times.all_words + _AFTER_WORDS, times.held
         self.ended.append(times.ended)
         self.written = max(self.written, times.written)
 
