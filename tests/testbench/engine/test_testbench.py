@@ -110,12 +110,13 @@ INSIDE = {
 UNRESET = (
     "axi_lite", "status", "a_loader", "b_loader", "a_buffer", "b_buffer", "tiler", "output_stationary",
     "drain_control", "result_buffer", "y_packer", "counters",
-    "core",
+    "core", "intake",
 )  # fmt: skip
 
 # Faults of control: module ("" is the top), pattern, replacement.
 CONTROL = {
     "irq where there are two reasons": ("", r"assign irq = (\w+) \| ", r"assign irq = \1 ^ "),
+    "a setting that a running job follows": ("", r"= load \? (zero_points_y) : (job\S+);", r"= load ? \2 : \1;"),
     "busy cycles": ("counters", r"cycles \+ ", "cycles - "),
     "stalls of Y": ("counters", r"(output_stalls?_?\w*) <= \w+", r"\1 <= 1'h0"),
     "tlast of A, early or late": ("a_loader", r"assign (early|late) = .*;", r"assign \1 = 1'h0;"),

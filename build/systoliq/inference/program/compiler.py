@@ -282,8 +282,8 @@ class _Placed:
         ]
 
     def run(self, steps: list[Product | VectorInMemory]) -> Run:
-        """The run of these steps, whose list lies behind those of all steps; or is that of its only step, or all of
-        theirs, where the host writes into the first one.
+        """The run of these steps. Its list lies behind those of all steps; a run of one step has that step's, and a
+        run into whose first list the host writes has the lists of its steps one behind the other.
         """
         numbers, parts = tuple(step.number for step in steps), [part for step in steps for part in step.parts]
         first = steps[0]

@@ -1,4 +1,4 @@
-"""Proofs of the engine's intake: a job's words come early, and it begins, or its error shows, in its turn."""
+"""Proofs of the engine's intake: a job's words come early, and it begins, or its error shows, in order."""
 
 from __future__ import annotations
 

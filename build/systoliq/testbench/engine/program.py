@@ -67,7 +67,9 @@ class EngineProgram(JobSteps):
                 yield from self.whole(index)
         yield from self._twice(drains)
         yield from self._wrong(self._odd, self._of_streams())
-        yield from self._queued(drains, last)
+        for ahead in "ab":
+            yield from self._queued(drains, last, ahead)
+        yield from self._rewritten(named[SHORT])
         yield from self._interrupted(drains, clears=_FEW, resets=_FEW)
         yield _pause(200)  # in which nothing more may come
         yield _p("AGAIN", 2)
@@ -228,9 +230,21 @@ class EngineProgram(JobSteps):
         yield self.status(error=code, busy=1, queued=1)
         yield from self.cleared()
 
-    def _queued(self, first: int, second: int) -> Iterator[str]:
+    def _rewritten(self, index: int) -> Iterator[str]:
+        """A job whose settings are all written with other values while it waits for its words."""
+        before, after = self.split(index)
+        yield from self.carried_out(index, [step for step in before if step.action != "send"])
+        for step in before:
+            if step.action == "write" and step.name not in ("INTERRUPT", "CONTROL"):
+                yield _p("WRITE", step.address, ~step.value & ALL)
+        yield self.stream("SEND_A", "a_beats", index)
+        yield self.stream("SEND_B", "b_beats", index)
+        yield from self.carried_out(index, [step for step in after if step.name not in _COUNTERS])
+
+    def _queued(self, first: int, second: int, ahead: str) -> Iterator[str]:
         """Two jobs; the second is written and started while the first waits for its words. Its tables follow the first
-        job's, if there is room for both. A third start comes too soon.
+        job's, if there is room for both. A third start comes too soon. The second job's words of the operand `ahead`
+        come right behind the first job's, so that they are taken while that one computes.
         """
         entries = self._entries(first)
         if entries is None or self._entries(second, entries) is None:
@@ -254,6 +268,7 @@ class EngineProgram(JobSteps):
         yield self.status(busy=1, queued=1, error=error, jobs=0)
         yield self.stream("SEND_A", "a_beats", first)
         yield self.stream("SEND_B", "b_beats", first)
+        yield self.stream(f"SEND_{ahead.upper()}", f"{ahead}_beats", second)
         yield _p("REACH", self.starts["y_bytes"][first + 1])
         yield self.stream("TAKE", "y_bytes", second)
         yield _p("INTERRUPT")
@@ -262,8 +277,8 @@ class EngineProgram(JobSteps):
         yield _p("INTERRUPT")  # for both reasons
         yield self.write("CONTROL", acknowledge=1)
         yield self.status(busy=1, jobs=1)
-        yield self.stream("SEND_A", "a_beats", second)
-        yield self.stream("SEND_B", "b_beats", second)
+        behind = "b" if ahead == "a" else "a"
+        yield self.stream(f"SEND_{behind.upper()}", f"{behind}_beats", second)
         for step in after:
             if step.name == "STATUS":
                 yield self.status(done=1, jobs=2)

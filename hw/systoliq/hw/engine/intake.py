@@ -1,4 +1,4 @@
-"""The intake: checks a job and lets its words in while the job before it still runs, and begins it in its turn."""
+"""The intake: checks a job and lets its words in while the job before it still runs, and then begins it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BEGIN_LATENCY = 1
 
 
 def lengths_of(config: EngineConfig) -> data.StructLayout:
-    """What the intake has to know of a job: M, K, N, and whether each row has its own zero point."""
+    """The part of a job that the intake checks: M, K, N, and whether each row has its own zero point."""
     lengths = {"m": unsigned(16), "k": unsigned(16), "n": unsigned(16)}
     return data.StructLayout(lengths if config.float8 else {**lengths, "row_zero_points": 1})
 
