@@ -282,15 +282,15 @@ class _Placed:
         ]
 
     def run(self, steps: list[Product | VectorInMemory]) -> Run:
-        """The run of these steps. Its list lies behind those of all steps; a run of one step has that step's, and a
-        run into whose first list the host writes has the lists of its steps one behind the other.
+        """The run of these steps, with a list behind those of all steps; but a single step has its own, and where
+        the host writes into the first list, the lists of the steps follow each other.
         """
-        numbers, parts = tuple(step.number for step in steps), [part for step in steps for part in step.parts]
-        first = steps[0]
+        first, parts = steps[0], [part for step in steps for part in step.parts]
+        numbers = tuple(step.number for step in steps)
         if len(steps) > 1 and not (isinstance(first, Product) and first.patches):
             data, jobs = joined_list(steps, self.config, self.bus_bytes)
-            buffer = self._flat(first.name, "list", data, first.number)
-            return Run(steps=numbers, address=buffer.address, size=len(data), jobs=jobs)
+            address = self._flat(first.name, "list", data, first.number).address
+            return Run(steps=numbers, address=address, size=len(data), jobs=jobs)
         return Run(
             steps=numbers,
             address=parts[0][0].address,

@@ -11,11 +11,11 @@ from itertools import pairwise
 
 from systoliq.hw.engine import ERRORS, EngineConfig
 from systoliq.hw.engine.config import LARGEST
-from systoliq.hw.engine.host import Entries, column_words, row_words
 from systoliq.hw.engine.registers import Register
 
 from ..driver import put_step as _p
-from .job_steps import ALL, JobSteps
+from .job_steps import ALL
+from .queue_steps import COUNTERS, QueueSteps
 from .stimulus import LONG, NEAR_TIES, ROWS, SHORT, WIDE, Ahead, EngineJob
 from .wrong_shapes import wrong_shapes
 
@@ -33,10 +33,9 @@ _LONG_WAIT = 24  # cycles: more than a wait that sign-off calls long
 _PHASES = 4
 _MOST_WORDS = 2048  # that are sent to fill a buffer
 _STUCK = 8  # times as long as a tile's drain: then nothing moves any more
-_COUNTERS = ("BUSY_CYCLES", "INPUT_STALLS", "OUTPUT_STALLS")
 
 
-class EngineProgram(JobSteps):
+class EngineProgram(QueueSteps):
     """The program for `jobs`; the last two are for errors, clears and resets. `constants` are what (register, field)
     reads as.
     """
@@ -68,8 +67,8 @@ class EngineProgram(JobSteps):
         yield from self._twice(drains)
         yield from self._wrong(self._odd, self._of_streams())
         for ahead in "ab":
-            yield from self._queued(drains, last, ahead)
-        yield from self._rewritten(named[SHORT])
+            yield from self.queued(drains, last, ahead)
+        yield from self.rewritten(named[SHORT])
         yield from self._interrupted(drains, clears=_FEW, resets=_FEW)
         yield _pause(200)  # in which nothing more may come
         yield _p("AGAIN", 2)
@@ -78,7 +77,7 @@ class EngineProgram(JobSteps):
         yield from self._held_to_the_end(named[WIDE])
         yield from self._begun_after_a_clear(named[WIDE], named[SHORT])
         yield from self._refused_behind(0)
-        yield from self._with_last_entries(named.get(ROWS, last))
+        yield from self.with_last_entries(named.get(ROWS, last))
         yield from self._backed_up(named[LONG])
         yield from self._begun_with_many_rows(named[LONG])
         yield from self._interrupted(self._odd, clears=_FEW, resets=_FEW)
@@ -230,78 +229,6 @@ class EngineProgram(JobSteps):
         yield self.status(error=code, busy=1, queued=1)
         yield from self.cleared()
 
-    def _rewritten(self, index: int) -> Iterator[str]:
-        """A job whose settings are all written with other values while it waits for its words."""
-        before, after = self.split(index)
-        yield from self.carried_out(index, [step for step in before if step.action != "send"])
-        for step in before:
-            if step.action == "write" and step.name not in ("INTERRUPT", "CONTROL"):
-                yield _p("WRITE", step.address, ~step.value & ALL)
-        yield self.stream("SEND_A", "a_beats", index)
-        yield self.stream("SEND_B", "b_beats", index)
-        yield from self.carried_out(index, [step for step in after if step.name not in _COUNTERS])
-
-    def _queued(self, first: int, second: int, ahead: str) -> Iterator[str]:
-        """Two jobs; the second is written and started while the first waits for its words. Its tables follow the first
-        job's, if there is room for both. A third start comes too soon. The second job's words of the operand `ahead`
-        come right behind the first job's, so that they are taken while that one computes.
-        """
-        entries = self._entries(first)
-        if entries is None or self._entries(second, entries) is None:
-            second, entries = first, Entries()
-        before, after = self.split(first)
-        more, _ = self.split(second, entries)
-        settings = [step for step in more if step.action == "write" and step.name not in ("INTERRUPT", "CONTROL")]
-        yield self.write("CONTROL", clear=1)
-        yield from self.carried_out(first, [step for step in before[:-1] if step.action != "send"])
-        yield self.write("INTERRUPT", on_done=1)
-        yield self.write("CONTROL", start=1)
-        if second != first:
-            yield from self.carried_out(second, [step for step in more if step.action == "fill"])
-        yield from (_p("WRITE", step.address, step.value) for step in settings)
-        yield self.write("CONTROL", start=1)
-        for register in ("M", "K", "N"):
-            yield self.write(register)
-        yield from (_p("READ", step.address, step.value, ALL) for step in settings)
-        yield self.write("CONTROL", start=1)
-        error = ERRORS["QUEUE_FULL"][0]  # which keeps no job from its turn
-        yield self.status(busy=1, queued=1, error=error, jobs=0)
-        yield self.stream("SEND_A", "a_beats", first)
-        yield self.stream("SEND_B", "b_beats", first)
-        yield self.stream(f"SEND_{ahead.upper()}", f"{ahead}_beats", second)
-        yield _p("REACH", self.starts["y_bytes"][first + 1])
-        yield self.stream("TAKE", "y_bytes", second)
-        yield _p("INTERRUPT")
-        yield self.status(busy=1, done=1, error=error, jobs=1)
-        yield self.write("INTERRUPT", on_done=1, on_error=1)
-        yield _p("INTERRUPT")  # for both reasons
-        yield self.write("CONTROL", acknowledge=1)
-        yield self.status(busy=1, jobs=1)
-        behind = "b" if ahead == "a" else "a"
-        yield self.stream(f"SEND_{behind.upper()}", f"{behind}_beats", second)
-        for step in after:
-            if step.name == "STATUS":
-                yield self.status(done=1, jobs=2)
-            elif step.name not in _COUNTERS:  # of both jobs, and the wait between them
-                yield from self.carried_out(second, [step])
-        yield self.status(jobs=2)
-
-    def _entries(self, index: int, begin: Entries | None = None) -> Entries | None:
-        """The first entries after a job's, if its own begin there; None if the tables have no room."""
-        job, begin = self.jobs[index].job, begin or Entries()
-        columns = begin.column + len(column_words(job, self.config, self.map.column_table))
-        of_rows = row_words(job, self.config, self.map.row_table)
-        rows = begin.row + (len(of_rows) if of_rows else 0)
-        fits = columns <= self.config.table_words and rows <= self.config.max_rows
-        return Entries(column=columns, row=rows) if fits else None
-
-    def _with_last_entries(self, index: int) -> Iterator[str]:
-        """A job whose entries are the last ones of both tables."""
-        behind = self._entries(index)
-        if behind is not None:
-            last = Entries(column=self.config.table_words - behind.column, row=self.config.max_rows - behind.row)
-            yield from self.whole(index, last)
-
     def _backed_up(self, index: int) -> Iterator[str]:
         """A job whose receiver stops until all else does, once before its first beat and once later."""
         job = self.jobs[index]
@@ -344,7 +271,7 @@ class EngineProgram(JobSteps):
         yield from self.carried_out(index, before)
         yield _pause(self.jobs[index].cycles)
         yield _p("HOLD", 0)
-        yield from self.carried_out(index, [step for step in after if step.name not in _COUNTERS])  # of both jobs
+        yield from self.carried_out(index, [step for step in after if step.name not in COUNTERS])  # of both jobs
 
     def _refused_behind(self, index: int) -> Iterator[str]:
         """A job whose results are not taken, followed by all kinds of invalid jobs: errors come after the results."""
@@ -407,7 +334,7 @@ class EngineProgram(JobSteps):
 
     @staticmethod
     def _begins_at_0(register: Register) -> bool:
-        return register.access == "rw" or register.name in _COUNTERS
+        return register.access == "rw" or register.name in COUNTERS
 
 
 def _pause(cycles: int, more: int = 0) -> str:
