@@ -292,11 +292,9 @@ class _Placed:
             address = self._flat(first.name, "list", data, first.number).address
             return Run(steps=numbers, address=address, size=len(data), jobs=jobs)
         return Run(
-            steps=numbers,
-            address=parts[0][0].address,
-            size=sum(buffer.size for buffer, _ in parts),
+            steps=numbers, address=parts[0][0].address, size=sum(buffer.size for buffer, _ in parts),
             jobs=next((jobs for _, jobs in reversed(parts) if jobs), 0),  # each list of jobs counts from 0
-        )
+        )  # fmt: skip
 
     def _vector(self, index: int, number: int, sketch: VectorSketch) -> VectorInMemory:
         name, tables = sketch.step.name, self._tables[index]
