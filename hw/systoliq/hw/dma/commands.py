@@ -254,15 +254,15 @@ class _Translation:
         computed: Mapping[int, str],
     ) -> CommandList:
         """All steps; in the end all results are in memory."""
-        waiting: dict[str, WalkOf] = {}
+        late = ""  # operands of the next job, and Y, whose walks wait for results
         for step in steps:
             if step.action == "write":
                 self.commands.write(step.address, [step.value])
                 if step.name == "CONTROL" and step.value & self._start:
-                    if waiting:
+                    if late:
                         wait_for_masters(self.commands, "y_busy")
-                        self._queue(waiting, places[self.started])
-                        waiting = {}
+                        self._queue(late, places[self.started])
+                        late = ""
                     self.started += 1
             elif step.action == "fill":
                 self.commands.fill(step.address, np.frombuffer(step.data, "<u4").tolist())
@@ -271,12 +271,11 @@ class _Translation:
             elif step.action == "jobs":
                 self._ended(step.value)
             elif step.action == "receive":
-                walks = self._walks(jobs[step.value], places[step.value])
+                self._walks(jobs[step.value], places[step.value])
                 late = computed.get(step.value, "")
-                if late:  # Y waits, too: until it is queued, the engine may take words, and has nothing to write
-                    waiting = {name: walk for name, walk in walks.items() if name in late + "y"}
-                wait_for_masters(self.commands, *(f"{name}_queued" for name in walks if name not in waiting))
-                self._queue({n: walk for n, walk in walks.items() if n not in waiting}, places[step.value])
+                late += "y" if late else ""  # until Y is queued, the engine may take words, and has nothing to write
+                if now := [name for name in OPERANDS if name not in late]:
+                    self._queue(now, places[step.value])
         wait_for_masters(self.commands, "y_busy")
         return self.commands
 
@@ -290,33 +289,31 @@ class _Translation:
         value = jobs << field.lsb & field.mask if jobs == self.started else 0
         self.commands.wait(self.status, field.mask, value, self.error)
 
-    def _walks(self, job: AnyJob, place: Placement) -> dict[str, WalkOf]:
-        """The walks of a job, by operand."""
+    def _walks(self, job: AnyJob, place: Placement) -> None:
+        """Settings of the walks, and of the map, once those before have begun."""
         config, bus, maps = self.config, self.bus_bytes, place.a_map
-        address, columns, stride = place.a, job.k, place.a_stride
-        if maps is not None:
-            address, columns, stride = map_fields(maps, bus, place.a)[0], maps.windows.channels, maps.row_stride
-        return {
-            "a": a_walk(config, bus, job.m, columns, address, stride),
+        a, of_map = (place.a, {}) if maps is None else map_fields(maps, bus, place.a)
+        columns, stride = (job.k, place.a_stride) if maps is None else (maps.windows.channels, maps.row_stride)
+        walks = {
+            "a": a_walk(config, bus, job.m, columns, a, stride),
             "b": b_walk(config, bus, job.k, job.n, place.b, place.b_stride),
             "y": y_walk(config, job.m, job.n, job.y_dtype.itemsize, place.y, place.y_stride),
         }
-
-    def _queue(self, walks: Mapping[str, WalkOf], place: Placement) -> None:
-        """Settings of these walks of a job, and of its map if A is among them; and their place in the queue."""
+        wait_for_masters(self.commands, "a_queued", "b_queued", "y_queued")
         for name, walk in walks.items():
             first = dma_register(f"{name.upper()}_{WALK_WORDS[0][0]}")
             self._set(first, [getattr(walk, field) % (1 << bits) for _, field, bits, _ in WALK_WORDS])
-        flags = [*walks]
-        if "a" in walks and place.a_map is not None:
-            _, of_map = map_fields(place.a_map, self.bus_bytes, place.a)
+        if of_map:
             words = [
                 sum(of_map[field.name] << field.lsb & field.mask for field in register.fields)
                 for register in MAP_REGISTERS
             ]
             self._set(MAP_REGISTERS[0], words)
-            flags.append("map")
+
+    def _queue(self, names: Iterable[str], place: Placement) -> None:
+        """Queue these walks, whose settings are there."""
         queue = dma_register("QUEUE")
+        flags = [*names, "map"] if "a" in names and place.a_map else [*names]
         self.commands.write(BASE + queue.offset, [sum(queue.field(name).mask for name in flags)])
 
     def _set(self, first: Register, words: Sequence[int]) -> None:
