@@ -158,6 +158,13 @@ static void put_rows(systoliq_list *list, const systoliq_job *job, uint32_t firs
     }
 }
 
+/* The tables that are to be written. */
+static void put_tables(systoliq_list *list, const systoliq_job *job, int columns, uint32_t first_column, int rows,
+                       uint32_t first_row) {
+    if (columns) put_columns(list, job, first_column);
+    if (rows) put_rows(list, job, first_row);
+}
+
 /* Settings of a walk that differ from the previous job's. */
 static void put_walk(systoliq_list *list, int operand, uint32_t registers, const uint32_t words[7]) {
     uint32_t *held = list->walks[operand], i = 0, end;
@@ -227,7 +234,7 @@ void systoliq_list_begin(systoliq_list *list, const systoliq_engine *e, uint32_t
 
 int systoliq_list_add(systoliq_list *list, const systoliq_job *job, const systoliq_place *place) {
     uint32_t first_column = 0, first_row = 0, of_columns = 0, of_rows = 0, ended;
-    int new_columns, new_rows = 0, error = systoliq_check(list->engine, job);
+    int new_columns, new_rows = 0, early, error = systoliq_check(list->engine, job);
     if (!place->b_stride || list->engine->depth == 1) {
         if (list->error) error = list->error;
     } else if (!error) {
@@ -239,10 +246,11 @@ int systoliq_list_add(systoliq_list *list, const systoliq_job *job, const systol
     if (job->a_zero_points)
         new_rows = place_entries(&list->rows, job->m, job, list->jobs, same_rows, &first_row, &of_rows);
     ended = of_columns > of_rows ? of_columns : of_rows;
+    early = ended + 2 <= list->jobs || !ended; /* the tables need not wait */
+    if (early) put_tables(list, job, new_columns, first_column, new_rows, first_row);
     if (list->jobs > 0 && list->jobs - 1 > ended) ended = list->jobs - 1; /* then only the previous job is left */
     if (ended) put_ended(list, ended);
-    if (new_columns) put_columns(list, job, first_column);
-    if (new_rows) put_rows(list, job, first_row);
+    if (!early) put_tables(list, job, new_columns, first_column, new_rows, first_row);
     put_wait(list, SYSTOLIQ_DMA_STATUS, QUEUED, 0, FAILURES);
     put_walks(list, job, place);
     put_settings(list, job, first_row, first_column);

@@ -19,7 +19,8 @@ def queue_sequence(jobs: Sequence[AnyJob], config: EngineConfig, registers: Map 
 
     The job that failed is number STATUS.jobs; those before it have ended, those behind it are dropped by the recovery.
     A job is written and started while the one before it runs: it waits in the queue. Its tables are written after the
-    tables of the jobs before it, once the previous users of these entries have ended. A job shares the tables of an
+    tables of the jobs before it, once the previous users of these entries have ended; if these have already, before it
+    is waited for the job before to run. A job shares the tables of an
     earlier job if they are equal.
     """
     registers = registers or Map.of(config)
@@ -28,11 +29,14 @@ def queue_sequence(jobs: Sequence[AnyJob], config: EngineConfig, registers: Map 
     for index, job in enumerate(jobs):
         of_columns = columns.place(column_words(job, config, registers.column_table), index)
         of_rows = rows.place(row_words(job, config, registers.row_table), index)
-        wait = max(of_columns.after, of_rows.after, index - 1)  # then only the job before is there, and not queued
+        after = max(of_columns.after, of_rows.after)
+        tables = [*filled(of_columns.words, of_columns.first), *filled(of_rows.words, of_rows.first)]
+        early = after <= max(index - 2, 0)  # so many jobs have ended: the last one that was started has begun, or waits
+        wait = max(after, index - 1)  # then only the job before is there, and not queued
         steps += [
+            *(tables if early else []),
             *([_ended(registers, wait)] if wait > 0 else []),
-            *filled(of_columns.words, of_columns.first),
-            *filled(of_rows.words, of_rows.first),
+            *([] if early else tables),
             *transfers(index),
             *settings(job, config, registers, Entries(column=of_columns.first, row=of_rows.first)),
             registers.write("CONTROL", start=1),
