@@ -37,7 +37,7 @@ def deviations(given):
     """(cycles of the model, cycles of RTL) of each list."""
     (found, *_), works = zip(*given, strict=True)
     return [
-        (list_cycles(work.memory[work.address :][: work.length], found.config, found.bus_bytes), outcome.cycles)
+        (list_cycles(work.memory[work.address :][: work.length], found.config, found.bus_bytes).cycles, outcome.cycles)
         for work, outcome in zip(works, found.simulate(works), strict=True)
     ]
 

@@ -56,7 +56,7 @@ def joined(path, config, bus, *, limit=10_000_000, seed=3, shapes=None, scale=1.
         compared += wanted.size
     (model,) = run_cycles(program)
     jobs = sum(jobs for step in steps.values() for _, jobs in step.parts)
-    return len(run.steps), jobs, played.cycles, model, compared
+    return len(run.steps), jobs, played.cycles, model.cycles, compared
 
 
 def result(step):

@@ -96,7 +96,7 @@ def main():
         error, cycles, data = simulate(engine, folder / "out")
         assert int(error, 16) == 0
         np.testing.assert_array_equal(image_module().result(program, bytes.fromhex(data)).ravel(), wanted.ravel())
-    sys.stdout.write(f"{int(cycles, 16):,} cycles; {run_cycles(found.program)[0]:,} by the cycle model\n")
+    sys.stdout.write(f"{int(cycles, 16):,} cycles; {run_cycles(found.program)[0].cycles:,} by the cycle model\n")
 
 
 if __name__ == "__main__":

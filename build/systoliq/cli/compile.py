@@ -10,6 +10,8 @@ from typing import Any
 import click
 from rich.console import Console
 
+from systoliq.hw.dma.list_cycles import ListCycles
+
 from ..design.dma_engine.design import BUS_BITS
 from ..errors import InputError
 from ..inference import compile_onnx
@@ -123,11 +125,11 @@ def _between(steps: Sequence[HostStep]) -> str:
     return f"host: {count} between lists: {', '.join(names[:_NAMES])}{more} (program.txt lists them)"
 
 
-def _speed(cycles: tuple[int, ...], mhz: float) -> str:
+def _speed(lists: tuple[ListCycles, ...], mhz: float) -> str:
     """The time that the lists take, by the cycle model."""
-    lists = "1 list" if len(cycles) == 1 else f"{len(cycles)} lists"
-    rate = mhz * 1e6 / sum(cycles)
+    count = "1 list" if len(lists) == 1 else f"{len(lists)} lists"
+    cycles, least = sum(each.cycles for each in lists), sum(each.least for each in lists)
     return (
-        f"{lists}: {sum(cycles):,} cycles by the cycle model, with memory that never pauses; {rate:,.1f} runs a second "
-        f"at {mhz:g} MHz, without the steps of the host"
+        f"{count}: {cycles:,} cycles by the cycle model, with memory that never pauses; array and masters need "
+        f"{least:,} of them; {mhz * 1e6 / cycles:,.1f} runs a second at {mhz:g} MHz, without the steps of the host"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from systoliq.hw.dma.list_cycles import list_cycles
+from systoliq.hw.dma.list_cycles import ListCycles, list_cycles
 from systoliq.hw.engine import AxiEngine
 from systoliq.hw.hierarchy import mark_used
 
@@ -11,7 +11,7 @@ from .program import Program
 __all__ = ["run_cycles"]
 
 
-def run_cycles(program: Program) -> tuple[int, ...]:
+def run_cycles(program: Program) -> tuple[ListCycles, ...]:
     """Cycles of the list of each of the program's `runs`, from its start to its interrupt: see `list_cycles`."""
     engine = AxiEngine(program.config.of_streams)
     mark_used(engine)  # for its cycle model alone

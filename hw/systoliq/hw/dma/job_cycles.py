@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from ..engine import AxiEngine, EngineConfig, JobShape
 from .commands import WalkOf
 
-__all__ = ["Held", "JobTimes", "RowsOfA", "Supply", "beats_of_steps", "job_times", "y_cycles"]
+__all__ = ["Held", "JobTimes", "RowsOfA", "Supply", "beats_of_steps", "job_times", "least_cycles", "y_cycles"]
 
 _A_LATENCY, _B_LATENCY = 22, 12
 """Cycles from the start of a walk to the first word for the engine, besides the first block of A."""
@@ -149,6 +149,18 @@ def job_times(engine: AxiEngine, shape: JobShape, supply: Supply, first: float) 
         written=last + _Y_LATENCY,
         walks={"a": a_there - 4, "b": b_there - 4, "y": last},
     )
+
+
+def least_cycles(shape: JobShape, supply: Supply) -> float:
+    """Cycles that the array and each port of the masters need for a job at the least, if none waits for another."""
+    of_a, config = supply.rows, shape.config
+    array_and_a = 0.0
+    for first in range(0, shape.m, config.rows):
+        rows = min(config.rows, shape.m - first)
+        blocks = _blocks(supply, config, rows, of_a.moves(first, first + rows - 1))
+        array_and_a += max(shape.column_tiles * shape.tile_cycles, sum(blocks))
+    of_b = sum(supply.walks["b"].rows * beats for beats in beats_of_steps(supply.walks["b"], supply.bus_bytes))
+    return max(array_and_a, of_b, y_cycles(supply.walks["y"], supply.bus_bytes))
 
 
 def beats_of_steps(walk: WalkOf, bus_bytes: int) -> list[float]:

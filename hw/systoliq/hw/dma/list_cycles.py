@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from ..engine.host import Map
 from ..hierarchy import mark_used
 from ..network.softmax_steps import ADD_CYCLES
 from .commands import WalkOf, dma_register
-from .job_cycles import Held, RowsOfA, Supply, job_times
+from .job_cycles import Held, RowsOfA, Supply, job_times, least_cycles
 from .list_player import Opcode
 from .normalized_rows import RECORDS, search_cycles
 from .registers import (
@@ -30,7 +31,7 @@ from .registers import (
 from .row_unit import RECORD_BYTES, SOFTMAX_TABLE_BYTES
 from .vector_product import VectorProduct
 
-__all__ = ["list_cycles"]
+__all__ = ["ListCycles", "list_cycles"]
 
 _BEGINS = 21
 """Cycles of a list without a command: to its first word, and from its last command to the interrupt."""
@@ -60,8 +61,18 @@ _QUEUE, _OF_MASTERS = dma_register("QUEUE"), dma_register("DMA_STATUS")
 _MAP = {field.name: (register, field) for register in MAP_REGISTERS for field in register.fields}
 
 
-def list_cycles(data: bytes, config: EngineConfig, bus_bytes: int, *, engine: AxiEngine | None = None) -> int:
-    """Cycles of the list `data`, from its start to the interrupt, with memory that answers at once and never pauses.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ListCycles:
+    """`cycles` of a list, from its start to the interrupt, and the `least` that its work takes array, ports and units
+    of the masters, if nothing waits for anything else.
+    """
+
+    cycles: int
+    least: int
+
+
+def list_cycles(data: bytes, config: EngineConfig, bus_bytes: int, *, engine: AxiEngine | None = None) -> ListCycles:
+    """Cycles of the list `data` with memory that answers at once and never pauses.
 
     The constants of this model are measured (`tests/engine/test_list_cycles.py` states how far it is from RTL). The
     list must be one that ends without an error, on an engine of integers. `engine` saves the time to make one.
@@ -70,7 +81,8 @@ def list_cycles(data: bytes, config: EngineConfig, bus_bytes: int, *, engine: Ax
         engine = AxiEngine(config.of_streams)
         mark_used(engine)  # for its own cycle model alone
     player = _Player(engine, config, bus_bytes)
-    return player.play(np.frombuffer(data, "<u4").tolist())
+    cycles = player.play(np.frombuffer(data, "<u4").tolist())
+    return ListCycles(cycles=cycles, least=round(player.least))
 
 
 class _Player:
@@ -94,6 +106,7 @@ class _Player:
         self.loaded = 0.0
         self.ended: list[float] = []
         self.written = 0.0
+        self.least = 0.0  # cycles of all work so far
 
     def play(self, words: list[int]) -> int:
         """Cycles of the list."""
@@ -121,16 +134,23 @@ class _Player:
         self.registers[address] = word
         if address == BASE + _QUEUE.offset:
             self._queue(word)
-        elif address == BASE + _COMMAND.offset and self.config.vector:
-            self._vector(word)
-        elif address == BASE + _SOFTMAX.offset and self.config.row_length:
-            self._softmax(word)
-        elif address == BASE + _NORMALIZATION.offset and self.config.row_length:
-            self._normalization(word)
+        elif (unit := self._unit(address)) is not None:
+            unit(word)
+            self.least += self.written - self.time
         elif address == self.control.offset and word & self.control.field("clear").mask:
             self.ended, self.free = [], self.time
         elif address == self.control.offset and word & self.control.field("start").mask:
             self._start()
+
+    def _unit(self, address: int) -> Callable[[int], None] | None:
+        """The work of the unit whose command is at this address, if there is one."""
+        if address == BASE + _COMMAND.offset and self.config.vector:
+            return self._vector
+        if address == BASE + _SOFTMAX.offset and self.config.row_length:
+            return self._softmax
+        if address == BASE + _NORMALIZATION.offset and self.config.row_length:
+            return self._normalization
+        return None
 
     def _wait(self, address: int, mask: int, value: int) -> None:
         """Poll until what is waited for is there."""
@@ -203,6 +223,7 @@ class _Player:
             walks=self.queued, starts=self.starts, rows=self.rows, bus_bytes=self.bus_bytes, opens=opens,
             held=self.held,
         )  # fmt: skip
+        self.least += least_cycles(shape, supply)
         times = job_times(self.engine, shape, supply, max(started, self.free))
         self.free, self.walks, self.queued, self.waiting = times.free, times.walks, {}, None
         self.opens, self.held = times.all_words + _AFTER_WORDS, times.held
