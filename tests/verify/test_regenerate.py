@@ -12,6 +12,7 @@ import onnx
 import pytest
 
 from systoliq.api import LayerDesign, LayerOptions, MatMulLayer, NetworkOptions, open_source, write_package
+from systoliq.design import ArrayDesign, ArrayOptions, DmaEngineDesign, EngineDesign, EngineOptions
 from systoliq.design.network import NetworkDesign
 from systoliq.golden import IntFormat
 from systoliq.golden.archive import npz_bytes, read_arrays
@@ -143,6 +144,65 @@ def test_an_emitted_package_is_regenerated(what, tmp_path):
         compared = compare_regenerated(tmp_path / "out", source)
         assert compared.reasons == ()
         assert compared.files >= 7
+
+
+DESCRIBED = {
+    "array": ArrayDesign(ArrayOptions(rows=2, cols=2, depth=2)),
+    "array of narrow operands": ArrayDesign(
+        ArrayOptions(rows=2, cols=1, a_bits=4, b_signed=False, accumulator_bits=20, wrap=True, cells="ecp5")
+    ),
+    "array of float8": ArrayDesign(ArrayOptions(rows=1, cols=2, a_format="e4m3fn", b_format="e5m2")),
+    "engine": EngineDesign(EngineOptions(rows=2, cols=2, lanes=1, max_rows=16), name="tiny"),
+    "engine of float8": EngineDesign(
+        EngineOptions(rows=2, cols=2, a_format="e4m3fn", b_format="e5m2", y_format="e4m3fn")
+    ),
+    "DMA engine": DmaEngineDesign(EngineOptions(rows=2, cols=2, bus=32, vector=True, row_length=16)),
+}
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("what", DESCRIBED)
+def test_an_engine_or_array_is_regenerated_from_its_description(what, call, tmp_path):
+    design = DESCRIBED[what]
+    write_package(design, tmp_path / "out")
+    result = call("verify", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert re.search(
+        rf"compared: \d+ files are what systoliq \S+ writes for this {what.split(' of ')[0]}\n", result.output
+    )
+    assert f"not compared: versions in {design.name}.json" in result.output
+    verilog = tmp_path / "out" / f"{design.name}.v"
+    verilog.write_text(verilog.read_text().replace(" + ", " - ", 1))
+    result = call("verify", tmp_path / "out")
+    assert result.exit_code == 1
+    assert f"refused: {design.name}.v: line " in result.output
+
+
+def test_an_engine_that_is_described_otherwise_is_refused(call, tmp_path):
+    write_package(DESCRIBED["engine"], tmp_path / "out")
+    sidecar = tmp_path / "out/tiny.json"
+    facts = json.loads(sidecar.read_text())
+    for change, said in (
+        ({"rows": 3}, "refused: Makefile: line |refused: tiny.v: line "),
+        ({"lanes": 5}, "refused: tiny.json: does not describe .*lanes must divide cols = 2, not 5"),
+    ):
+        sidecar.write_text(json.dumps(facts | {"engine": facts["engine"] | change}))
+        result = call("verify", tmp_path / "out")
+        assert result.exit_code == 1
+        assert re.search(said, result.output), result.output
+    sidecar.write_text(json.dumps({name: value for name, value in facts.items() if name != "engine"}))
+    result = call("verify", tmp_path / "out")
+    assert "refused: tiny.json: engine must be an object, and is missing" in result.output
+
+
+def test_an_engine_has_no_layer_to_compare_with(call, tmp_path):
+    write_package(DESCRIBED["array"], tmp_path / "out")
+    result = call("verify", tmp_path / "out", "--layer", "resnet8-fc")
+    assert result.exit_code == 2
+    assert "is a package of the kind array, which has no layer to compare with resnet8-fc" in result.output
+    result = call("verify", tmp_path / "out", "--no-regenerate")
+    assert result.exit_code == 2
+    assert "has no certificate.json" in result.output
 
 
 def test_sums_without_a_certificate_are_compared(call, arrays, save, tmp_path):

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ..design.from_package import DESCRIBED, WITHOUT_SOURCE
 from ..files import check_file, json_bytes, write_file
 from ..package.regenerate import Comparison, compare_regenerated, read_sidecar
 from ..progress import Stages
@@ -27,8 +28,6 @@ from .options import PATH
 from .shell import debug_option
 
 __all__ = ["verify"]
-
-_COMPARED_KINDS = ("layer", "network")  # of packages: those that have in them what they are of
 
 
 @click.command()
@@ -54,9 +53,10 @@ def verify(directory: Path, layer: str | None, no_regenerate: bool, report_file:
     checked like this; additions, multiplications, tables, concatenations and maxima are checked in all cases. The
     summary names the parts that are only tested.
 
-    Then the package is regenerated from its layer or network and hardware, and every file is compared. A package
-    without these is refused. A certificate is not a signature: to know whose layer or network it is, compare the digest
-    that is printed, or give --layer. Exit status is 1 if anything differs, with one line for each reason.
+    Then the package is regenerated from its layer or network and hardware, and every file is compared. A package of an
+    engine or an array has no certificate, and is only regenerated, from its description. Other packages are refused.
+    A certificate is not a signature: to know whose layer or network it is, compare the digest that is printed, or give
+    --layer. Exit status is 1 if anything differs, with one line for each reason.
 
     The verdict ends with its boundary: a table that states for each result whether the Verilog's text shows it
     (derived), the Verilog's logic was evaluated (evaluated), or it rests on the generator (regenerated, tested).
@@ -87,7 +87,8 @@ def verify(directory: Path, layer: str | None, no_regenerate: bool, report_file:
         click.echo(_summary(report, "verified" if compared is not None else "verified without regeneration"))
     if compared is not None:
         whose = f", that of {compared.source}" if compared.source else ""
-        click.echo(f"{compared.kind}: sha256 {layer_digest(directory, compared.name, compared.kind)}{whose}")
+        if compared.kind not in WITHOUT_SOURCE:
+            click.echo(f"{compared.kind}: sha256 {layer_digest(directory, compared.name, compared.kind)}{whose}")
         click.echo(_compared(compared))
     elif report is not None:
         click.echo(f"{'network' if report.stages else 'layer'}: sha256 {report.layer_sha256}")
@@ -116,7 +117,7 @@ def _report(directory: Path, detail: Callable[[str], None], *, needed: bool) -> 
         return verify_package(directory, detail)
     except NotAPackageError:
         sidecar = read_sidecar(directory) if directory.is_dir() else None
-        if needed or sidecar is None or sidecar.get("kind") not in _COMPARED_KINDS:
+        if needed or sidecar is None or sidecar.get("kind") not in DESCRIBED:
             raise
         return None
 
@@ -172,8 +173,10 @@ def _summary(report: Report, verdict: str) -> str:
 def _compared(compared: Comparison) -> str:
     """Describe which files were compared, and which fields of the sidecar were not."""
     *most, last = compared.left
-    left = f"{', '.join(most)} and {last} in {compared.name}.json, which only its author knows"
+    fields = f"{', '.join(most)} and {last}" if most else last
+    described = compared.kind.replace("dma_engine", "DMA engine")
+    described += "" if compared.kind in WITHOUT_SOURCE else " and hardware"
     return (
-        f"compared: {compared.files} files are what {compared.generator} writes for this {compared.kind} and hardware\n"
-        f"not compared: {left}"
+        f"compared: {compared.files} files are what {compared.generator} writes for this {described}\n"
+        f"not compared: {fields} in {compared.name}.json, which only its author knows"
     )

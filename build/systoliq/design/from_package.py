@@ -1,6 +1,7 @@
 """Designs regenerated from the description in a package.
 
 NAME.json (hardware, constants), NAME_layer.npz or NAME_network.npz  ->  Design
+NAME.json (engine, or parameters)                                    ->  Design
 """
 
 from __future__ import annotations
@@ -24,24 +25,53 @@ from systoliq.sim.packaged import packaged_layer, packaged_requantization
 from ..onnx.host import STATIC, HostPart
 from ..onnx.source import is_model
 from ..synth.targets import open_target
+from .array import ArrayDesign, ArrayOptions
 from .design import Design
+from .dma_engine import DmaEngineDesign
+from .engine import EngineDesign
+from .engine.facts import described_config
 from .layer import LayerDesign, LayerOptions
 from .network import NetworkDesign, NetworkOptions
 from .sources import model_layer, open_layer, open_network
 
-__all__ = ["described_design", "differences_from", "source_arrays"]
+__all__ = ["DESCRIBED", "WITHOUT_SOURCE", "described_design", "differences_from", "source_arrays"]
+
+WITHOUT_SOURCE = (ArrayDesign.kind, EngineDesign.kind, DmaEngineDesign.kind)
+"""Kinds of packages that are described by their sidecar alone."""
+DESCRIBED = (LayerDesign.kind, NetworkDesign.kind, *WITHOUT_SOURCE)
+"""Kinds of packages that can be written again."""
 
 
 def described_design(directory: Path, sidecar: Mapping[str, Any]) -> Design:
-    """The design that the sidecar of the package in `directory` describes, of the layer or network that it has."""
-    name, asked, file = sidecar["name"], dict(sidecar["hardware"]), _file(directory, sidecar)
-    if sidecar["kind"] == LayerDesign.kind:
+    """The design that the sidecar of the package in `directory` describes; of the layer or network that it has."""
+    name, kind = sidecar["name"], sidecar["kind"]
+    if kind == ArrayDesign.kind:
+        return ArrayDesign(_array_options(sidecar), name=name)
+    if kind in WITHOUT_SOURCE:
+        config = described_config(sidecar["engine"])
+        if kind == EngineDesign.kind:
+            return EngineDesign(config, name=name)
+        return DmaEngineDesign(config, name=name, bus=sidecar["engine"]["bus_bits"])
+    asked, file = dict(sidecar["hardware"]), _file(directory, sidecar)
+    if kind == LayerDesign.kind:
         hardware, layer = LayerOptions.of(asked, f"the layer {name!r}"), packaged_layer(file, sidecar)
         constants = _constants(sidecar, layer, hardware)
         return LayerDesign(layer, hardware, name=name, requantization=constants, host=_host(sidecar, layer))
     part = open_target(asked.pop("part")) if "part" in asked else None
     options = NetworkOptions.of({**asked, "part": part, "plan": directory / f"{name}_plan.json"}, "a network")
     return NetworkDesign(load_network(file), options, name=name)
+
+
+def _array_options(sidecar: Mapping[str, Any]) -> ArrayOptions:
+    """The options that give the described array."""
+    size, formats = sidecar["parameters"], sidecar["formats"]
+    asked: dict[str, Any] = {name: size[name] for name in ("rows", "cols", "depth", "accumulator_bits", "wrap")}
+    for name, form in formats.items():
+        if "signed" in form:
+            asked |= {f"{name}_bits": form["bits"], f"{name}_signed": form["signed"]}
+        else:
+            asked[f"{name}_format"] = form["name"].removeprefix("float8_")
+    return ArrayOptions(**asked, cells=sidecar["cells"])
 
 
 def differences_from(

@@ -2,8 +2,9 @@
 
 NAME.json (hardware, constants), NAME_layer.npz or NAME_network.npz  ->  Design  ->  Package  ->  Comparison
 
-The origin of the layer or network (`origin`) and the `versions` of the tools that wrote the package cannot be
-regenerated: these fields must be present, and are not compared.
+The origin of a layer or network (`origin`) and the `versions` of the tools that wrote the package cannot be
+regenerated: these fields must be present, and are not compared. Engines and arrays have no origin, and their sidecar
+describes them without an archive.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from typing import Any
 
 from systoliq.sim.packaged import sidecars
 
+from ..design.array import ArrayDesign
 from ..design.design import Design
-from ..design.from_package import described_design, differences_from, source_arrays
+from ..design.from_package import WITHOUT_SOURCE, described_design, differences_from, source_arrays
 from ..errors import InputError
 from ..files import json_bytes
 from ..generator import CERTIFICATE, GENERATOR, versions
@@ -27,7 +29,6 @@ from .package import make_package
 __all__ = ["Comparison", "compare_regenerated", "read_sidecar"]
 
 _OF_ITS_AUTHOR = ("origin", "versions")
-_TEXTS, _OBJECTS = ("name", "kind", "origin"), ("hardware", "versions")  # fields that are read before comparing
 _WRITTEN_BY = re.compile(rb"^// Written by systoliq [\w.+-]+, with Amaranth [\w.+-]+ and [\w.+ -]+\.\n", re.MULTILINE)
 _SOURCES = (".v", ".sv", ".vh", ".vlt", ".mem")  # files that a tool would read from DIR/*
 _LONGEST = 100  # characters shown of a line
@@ -62,9 +63,11 @@ class Comparison:
 
 
 def compare_regenerated(directory: Path, source: str | None = None) -> Comparison:
-    """Compare the package in `directory` with a new package of the layer or network that it contains.
+    """Compare the package in `directory` with a new package of the layer or network that it contains, or of the engine
+    or array that it describes.
 
-    If `source` is given, it must be the same layer or network. Raises InputError if it cannot be read.
+    If `source` is given, it must be the same layer or network. Raises InputError if it cannot be read, or if the
+    package has no layer or network.
     """
     used = versions()
     generator = f"{GENERATOR} {used['systoliq']}"
@@ -76,6 +79,8 @@ def compare_regenerated(directory: Path, source: str | None = None) -> Compariso
     if reasons:
         return Comparison(generator=generator, reasons=tuple(reasons))
     kind, count = sidecar["kind"], 0
+    if source is not None and kind in WITHOUT_SOURCE:
+        raise InputError(f"{directory}: is a package of the kind {kind}, which has no layer to compare with {source}")
     wanted = source_arrays(source, kind) if source is not None else None
     try:
         if source is not None and wanted is None:
@@ -95,18 +100,21 @@ def compare_regenerated(directory: Path, source: str | None = None) -> Compariso
         kind=kind,
         files=count,
         source=source,
-        left=(*_OF_ITS_AUTHOR, *unknown),
+        left=(*(field for field in _OF_ITS_AUTHOR if field in sidecar), *unknown),
         reasons=tuple(reasons),
     )
 
 
 def _missing(sidecar: Mapping[str, Any], used: Mapping[str, str]) -> Iterator[str]:
     """Fields of the sidecar that are missing or of another kind, without which nothing can be written again."""
-    file = f"{sidecar.get('name') or 'NAME'}.json"
-    for field in (*_TEXTS, *_OBJECTS):
+    file, kind = f"{sidecar.get('name') or 'NAME'}.json", sidecar.get("kind")
+    described = kind in WITHOUT_SOURCE
+    texts = ("name", "kind") if described else ("name", "kind", "origin")
+    objects = ("parameters" if kind == ArrayDesign.kind else "engine" if described else "hardware", "versions")
+    for field in (*texts, *objects):
         value = sidecar.get(field)
-        if not (_is_text(value) if field in _TEXTS else isinstance(value, dict)):
-            wanted = "a string that is not empty" if field in _TEXTS else "an object"
+        if not (_is_text(value) if field in texts else isinstance(value, dict)):
+            wanted = "a string that is not empty" if field in texts else "an object"
             found = f"not {json.dumps(value)[:_LONGEST]}" if field in sidecar else "and is missing"
             yield f"{file}: {field} must be {wanted}, {found}: without it the package cannot be written again"
     said = sidecar.get("versions")

@@ -57,7 +57,11 @@ ERRATA = (
 def errata_row(files: PackageFiles, *, regenerated: bool | None) -> Row:
     """The row of a package; `regenerated` is true if it is what the present version writes, None if that is unknown."""
     version, kind = str(files.sidecar.get("versions", {}).get("systoliq", "")), str(files.sidecar["kind"])
-    notes = [] if regenerated else [f"up to {each.version}: {each.text}" for each in ERRATA if each.kind == kind]
+    notes = (
+        []
+        if regenerated
+        else [f"up to {each.version}: {each.text}" for each in ERRATA if each.kind == kind.removeprefix("dma_")]
+    )
     result = FAILED if notes else PASSED
     if regenerated:
         detail = "the package is what the present version writes, in which none is known"

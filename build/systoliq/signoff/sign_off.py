@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from ..design.from_package import DESCRIBED
 from ..package.regenerate import compare_regenerated
 from ..synth.equivalence import check_comparable
 from ..synth.target import Target
@@ -81,7 +82,7 @@ def _verified(files: PackageFiles) -> Row:
         report = verify_package(files.directory)
         reasons, tried = list(report.reasons), "verified and regenerated"
     except NotAPackageError as error:
-        if files.sidecar.get("kind") not in ("layer", "network"):
+        if files.sidecar.get("kind") not in DESCRIBED:
             return Row(item="DESIGN_VERIFIED", question=question, result=NOT_RUN, detail=str(error))
     if not reasons:
         compared = compare_regenerated(files.directory)

@@ -27,6 +27,7 @@ def describe_array(design: ArrayDesign) -> dict[str, Any]:
             "multipliers": config.macs_per_cycle,
             "accumulator_bits": config.accumulator_bits,
             "longest_sum": design.longest_sum,
+            "wrap": design.wrap,
         },
         "packing": ArrayPacking.facts(array),
         "latency": {
