@@ -73,13 +73,15 @@ class DmaEngine(wiring.Component):
         switch, player = LiteSwitch(ADDRESS_BITS), ListPlayer(bus)
         resting = Signal(init=1)
         clear = Signal()  # at once: a burst that is offered in the cycle after a reset would be taken back
+        rests_late = Signal(init=1)  # a register near the list player: nothing begins in the cycle after a rest
         m.d.comb += clear.eq(resting | ResetSignal())
+        m.d.sync += rests_late.eq(resting)
         readers = {name: ReadMaster(bus, cells=self.config.cells) for name in ("a", "b", "list")}
         writer = WriteMaster(bus, cells=self.config.cells)
         m.submodules.engine = place(engine, platform)
         m.submodules.control = place(control, platform)
         m.submodules.switch = place(switch, platform)
-        m.submodules.player = place(player, platform, clear=clear)
+        m.submodules.player = place(player, platform, clear=rests_late | ResetSignal())
         for name, reader in readers.items():
             m.submodules[f"read_{name}"] = place(reader, platform, clear=clear)
             _export(m, self, f"m_axi_{name}", reader, "m", axi4_read("m", bus))
