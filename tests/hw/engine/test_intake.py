@@ -79,12 +79,12 @@ def test_the_next_job_is_loaded_while_one_runs_and_begins_after_its_start():
     async def scenario(it):
         await it.run()
         await it.offer(12, m=1, k=1, n=1)
-        assert it.when(0) == [5]
+        assert it.when(0) == [6]
         assert not it.when(1)
         assert it.ctx.get(it.block.lengths.m) == 1
         await it.cycles(1, start=1)
         await it.cycles(5)
-        assert it.when(0) == [5]
+        assert it.when(0) == [6]
         assert it.when(1) == [12 + BEGIN_LATENCY]
 
     bench(scenario)
@@ -99,7 +99,7 @@ def test_the_next_job_waits_for_the_last_word_of_the_one_that_runs():
         assert it.ctx.get(it.block.lengths.m) == RIGHT["m"]
         it.ctx.set(it.block.loading, 0)
         await it.offer(12, m=1, k=1, n=1)
-        assert it.when(0) == [12 + 5]
+        assert it.when(0) == [12 + 6]
 
     bench(scenario)
 

@@ -20,7 +20,7 @@ __all__ = ["PROPERTIES"]
 _BITS = 3
 """Width of M, K and N, which are free: the lengths that are too large for a small engine are among them."""
 _PROMPT = 5
-"""Cycles from the start of a job to its first tile at the most."""
+"""Cycles from the start of a job to its first tile at the most, and from an error to its report."""
 
 
 class IntakeHarness(wiring.Component):
@@ -93,13 +93,14 @@ class IntakeHarness(wiring.Component):
         before, was_loading = Signal.like(dut.lengths), Signal()
         later = Signal()  # the job that is wrong is the one behind the job that runs
         wrong = (dut.early | dut.late).any()
-        waited = Signal(range(_PROMPT + 2))
+        waited, unsaid = Signal(range(_PROMPT + 2)), Signal(range(_PROMPT + 2))
         m.d.sync += [
             before.eq(dut.lengths),
             was_loading.eq(loading.any()),
             faulty.eq(faulty | (wrong & (loaded == 1)) | (later & self.done)),
             later.eq((later | (wrong & (loaded == 2))) & ~self.done),
             waited.eq(Mux(runs & ~begun & ~dut.begin & ~dut.failed, waited + 1, 0)),
+            unsaid.eq(Mux(runs & faulty & ~dut.failed, unsaid + 1, 0)),
         ]
         own = Mux(runs & (loaded == 0), job.as_value(), waiting.as_value())
         m.d.comb += [
@@ -109,6 +110,7 @@ class IntakeHarness(wiring.Component):
             Assert(~dut.begin | (runs & ~begun & ((loaded != 0) | dut.load) & ~dut.start)),
             Assert((dut.error == 0) | (runs & ~later & ~dut.start)),
             Assert(waited <= _PROMPT),
+            Assert(unsaid <= _PROMPT),
             Cover(dut.load & begun & (loaded == 1)),
             Cover((dut.error != 0) & begun),
             Cover(later & begun),
@@ -146,7 +148,7 @@ def _intake(config: EngineConfig, bug: SeededBug, *, code: bool) -> Property:
         "a job is let in only if its lengths are right, else refused with the code of what is wrong"
         if code
         else f"each job is let in once, with its lengths, begins once, within {_PROMPT} cycles of its start, and "
-        "reports its error after that"
+        "its own error is reported after that, as promptly"
     )
     return Property(
         name=f"engine intake, {config.dataflow}, {'errors' if code else 'order'}",
@@ -161,6 +163,11 @@ PROPERTIES = (
     _intake(
         small_engine("output-stationary", rows=2, cols=2, lanes=1),
         SeededBug(module="engine.intake", old="~waits & ~self.load & ", new="~waits & "),
+        code=False,
+    ),
+    _intake(
+        small_engine("weight-stationary", rows=1, cols=1, lanes=1),
+        SeededBug(module="engine.intake", old="loading | was_loading | self.halt", new="loading | self.halt"),
         code=False,
     ),
     _intake(

@@ -33,9 +33,9 @@ class Intake(wiring.Component):
     ``begin`` its tiles.
 
     ``loading`` says which loaders are at work, that of A (bit 0) and that of B, ``early`` and ``late`` that a stream
-    ends wrongly, and ``put`` that a word of the operand comes which is read again and again. An error stops the loaders
-    by ``halt``. It is reported, by ``error`` in one cycle and ``failed`` from then on, after the ``start`` of its job
-    at the earliest: until then, the job before may still run.
+    ends wrongly, and ``put`` that a word comes of the operand that is read repeatedly. An error stops the loaders by
+    ``halt``. It is reported, by ``error`` in one cycle and ``failed`` from then on, never before the ``start`` of its
+    job: until then, the job before may still run.
     """
 
     kind = "intake"
@@ -70,12 +70,16 @@ class Intake(wiring.Component):
         right = Signal()  # and no check refused it
         begins = Signal()
         lengths = Signal.like(self.lengths, reset_less=True)
+        loading = self.loading.any()
+        was_loading = delay(
+            m, loading, 1, name="was_loading", reset_less=False
+        )  # a wrong last word halts a cycle later
         checked = delay(m, arrives, _CHECKING, name="arrived", reset_less=False)
         wrong = self._wrong(m, lengths)
         passes = checked & (wrong == 0)
         trouble = self._trouble(m, checked, wrong, self._stuck(m, lengths))
         m.d.comb += [
-            arrives.eq(self.offer & ~known & ~waits & ~self.load & ~self.loading.any()),
+            arrives.eq(self.offer & ~known & ~waits & ~self.load & ~(loading | was_loading | self.halt)),
             begins.eq((passes | right) & (self.start | started) & ~self.halt),
             self.lengths.eq(lengths),
         ]
