@@ -10,7 +10,7 @@ import click
 
 from ..design.from_package import DESCRIBED, WITHOUT_SOURCE
 from ..files import check_file, json_bytes, write_file
-from ..package.regenerate import Comparison, compare_regenerated, read_sidecar
+from ..package.regenerate import Comparison, compare_regenerated, described, read_sidecar
 from ..progress import Stages
 from ..verify import (
     BASES,
@@ -80,7 +80,7 @@ def verify(directory: Path, layer: str | None, no_regenerate: bool, report_file:
     for reason in reasons:
         click.echo(f"refused: {reason}", err=True)
     if report_file is not None:
-        write_file(report_file, json_bytes(_facts(report, reasons, boundary, regenerated=compared is not None)))
+        write_file(report_file, json_bytes(_facts(report, compared, reasons, boundary)))
     if reasons:
         return 1
     if report is not None:
@@ -130,13 +130,13 @@ def _boundary(report: Report | None, compared: Comparison | None) -> Sequence[Gr
 
 
 def _facts(
-    report: Report | None, reasons: Sequence[str], boundary: Sequence[Ground], *, regenerated: bool
+    report: Report | None, compared: Comparison | None, reasons: Sequence[str], boundary: Sequence[Ground]
 ) -> dict[str, Any]:
     """The verdict and its boundary for --report."""
     return {
-        "name": report.name if report is not None else None,
+        "name": report.name if report is not None else compared.name if compared is not None else None,
         "passed": not reasons,
-        "regenerated": regenerated,
+        "regenerated": compared is not None,
         "reasons": list(reasons),
         "boundary": [each.as_json() for each in boundary],
         "bases": BASES,
@@ -174,9 +174,7 @@ def _compared(compared: Comparison) -> str:
     """Describe which files were compared, and which fields of the sidecar were not."""
     *most, last = compared.left
     fields = f"{', '.join(most)} and {last}" if most else last
-    described = compared.kind.replace("dma_engine", "DMA engine")
-    described += "" if compared.kind in WITHOUT_SOURCE else " and hardware"
     return (
-        f"compared: {compared.files} files are what {compared.generator} writes for this {described}\n"
+        f"compared: {compared.files} files are what {compared.generator} writes for {described(compared.kind)}\n"
         f"not compared: {fields} in {compared.name}.json, which only its author knows"
     )

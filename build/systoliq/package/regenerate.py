@@ -26,7 +26,7 @@ from ..files import json_bytes
 from ..generator import CERTIFICATE, GENERATOR, versions
 from .package import make_package
 
-__all__ = ["Comparison", "compare_regenerated", "read_sidecar"]
+__all__ = ["Comparison", "compare_regenerated", "described", "read_sidecar"]
 
 _OF_ITS_AUTHOR = ("origin", "versions")
 _WRITTEN_BY = re.compile(rb"^// Written by systoliq [\w.+-]+, with Amaranth [\w.+-]+ and [\w.+ -]+\.\n", re.MULTILINE)
@@ -90,9 +90,11 @@ def compare_regenerated(directory: Path, source: str | None = None) -> Compariso
         if not reasons:
             files = _files(described_design(directory, sidecar), sidecar)
             count = len(files)
-            reasons += _differences(directory, files, generator, f"for this {kind} and hardware", _age(sidecar, used))
+            reasons += _differences(directory, files, generator, f"for {described(kind)}", _age(sidecar, used))
     except _UNDESCRIBED as error:
-        reasons.append(f"{sidecar['name']}.json: does not describe what {generator} can write ({error})")
+        said = f"{error.args[0]} is missing" if isinstance(error, KeyError) and error.args else str(error)
+        age = _age(sidecar, used)
+        reasons.append(f"{sidecar['name']}.json: does not describe what {generator} can write ({said}){age}")
     unknown = ("host",) if source is None and sidecar.get("host") else ()
     return Comparison(
         generator=generator,
@@ -105,12 +107,17 @@ def compare_regenerated(directory: Path, source: str | None = None) -> Compariso
     )
 
 
+def described(kind: str) -> str:
+    """The description that a package of this kind is regenerated from, in words."""
+    return f"this {kind.replace('dma_engine', 'DMA engine')}" + ("" if kind in WITHOUT_SOURCE else " and hardware")
+
+
 def _missing(sidecar: Mapping[str, Any], used: Mapping[str, str]) -> Iterator[str]:
     """Fields of the sidecar that are missing or of another kind, without which nothing can be written again."""
     file, kind = f"{sidecar.get('name') or 'NAME'}.json", sidecar.get("kind")
-    described = kind in WITHOUT_SOURCE
-    texts = ("name", "kind") if described else ("name", "kind", "origin")
-    objects = ("parameters" if kind == ArrayDesign.kind else "engine" if described else "hardware", "versions")
+    alone = kind in WITHOUT_SOURCE
+    texts = ("name", "kind") if alone else ("name", "kind", "origin")
+    objects = ("parameters" if kind == ArrayDesign.kind else "engine" if alone else "hardware", "versions")
     for field in (*texts, *objects):
         value = sidecar.get(field)
         if not (_is_text(value) if field in texts else isinstance(value, dict)):

@@ -58,8 +58,13 @@ def joined_list(steps: Sequence[EngineStep], config: EngineConfig, bus_bytes: in
             continue
         data += _queue(products, config, bus_bytes)
         jobs = sum(each.jobs for each in products) or jobs
-        products = [step] if isinstance(step, Product) else []
-        data += step.data if isinstance(step, VectorInMemory) else b""
+        products = []
+        if isinstance(step, VectorInMemory):
+            data += step.data
+        elif step.jobs <= MOST_JOBS:
+            products = [step]
+        else:  # a queue for each of its lists
+            data, jobs = data + b"".join(each.data for each in step.lists), len(step.lists[-1].pieces)
     return data + _queue(products, config, bus_bytes), sum(each.jobs for each in products) or jobs
 
 

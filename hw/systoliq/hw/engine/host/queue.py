@@ -18,10 +18,10 @@ def queue_sequence(jobs: Sequence[AnyJob], config: EngineConfig, registers: Map 
     """Steps that run `jobs` in order, from an engine that is not busy; an error in STATUS calls for `recovery`.
 
     The job that failed is number STATUS.jobs; those before it have ended, those behind it are dropped by the recovery.
-    A job is written and started while the one before it runs: it waits in the queue. Its tables are written after the
-    tables of the jobs before it, once the previous users of these entries have ended; if these have already, before it
-    is waited for the job before to run. A job shares the tables of an
-    earlier job if they are equal.
+    A job is written and started while the one before it runs: it waits in the queue. Its tables follow the tables of
+    the jobs before it, and are written once the jobs that used these entries have ended. If those are known to have
+    ended, the tables come first, and the wait for the previous job to begin comes after them. A job shares the tables
+    of an earlier job if they are equal.
     """
     registers = registers or Map.of(config)
     columns, rows = _Ring(config.table_words), _Ring(config.max_rows)
