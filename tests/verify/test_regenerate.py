@@ -190,6 +190,11 @@ def test_an_engine_that_is_described_otherwise_is_refused(call, tmp_path):
         result = call("verify", tmp_path / "out")
         assert result.exit_code == 1
         assert re.search(said, result.output), result.output
+    less = {name: value for name, value in facts["engine"].items() if name != "cols"}
+    sidecar.write_text(json.dumps(facts | {"engine": less}))
+    result = call("verify", tmp_path / "out")
+    assert "refused: tiny.json: does not describe what" in result.output
+    assert "can write (cols is missing)" in result.output
     sidecar.write_text(json.dumps({name: value for name, value in facts.items() if name != "engine"}))
     result = call("verify", tmp_path / "out")
     assert "refused: tiny.json: engine must be an object, and is missing" in result.output

@@ -34,8 +34,9 @@ def config_facts(config: EngineConfig) -> dict[str, Any]:
 
 def described_config(facts: Mapping[str, Any]) -> EngineConfig:
     """The configuration that `config_facts` describes; what else is in `facts` does not count."""
-    names = {field.name for field in dataclasses.fields(EngineConfig)} - set(_FORMATS)
-    fields = {name: value for name, value in facts.items() if name in names}
+    left_out = {"vector", "row_length", *(["max_rows"] if "formats" in facts else [])} - facts.keys()
+    names = {field.name for field in dataclasses.fields(EngineConfig)} - set(_FORMATS) - left_out
+    fields = {name: facts[name] for name in names}
     fields |= {name: Float8Format.parse(form["name"]) for name, form in facts.get("formats", {}).items()}
     return EngineConfig(**fields)
 
