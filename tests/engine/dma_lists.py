@@ -6,7 +6,7 @@ import functools
 
 import numpy as np
 from configurations import random_jobs
-from engines import FLOAT8
+from engines import FLOAT8, LONG_DRAIN
 
 from systoliq.hw.engine import EngineConfig
 from systoliq.sim.engine.dma_engine import MemoryImage, SimulatedDmaEngine
@@ -14,7 +14,6 @@ from systoliq.sim.engine.dma_engine import MemoryImage, SimulatedDmaEngine
 SMALL = EngineConfig(rows=3, cols=4, lanes=2, a_words=16, b_words=32, max_columns=16, max_rows=8)
 DEEP = EngineConfig(rows=2, cols=3, lanes=1, depth=4, a_words=16, b_words=32, max_columns=8, max_rows=4)
 WIDE = EngineConfig(rows=8, cols=16, lanes=16, a_words=32, b_words=64, max_columns=64, max_rows=16)
-LONG_DRAIN = EngineConfig(rows=4, cols=8, lanes=1, a_words=16, b_words=32, max_columns=16, max_rows=8)
 TALL = EngineConfig(rows=9, cols=2, lanes=1, a_words=16, b_words=16, max_columns=4, max_rows=16, cells="ecp5")
 CASES = {
     "small, 32 bits": (SMALL, 4),

@@ -16,6 +16,12 @@ RAGGED = EngineConfig(rows=2, cols=6, lanes=3, a_words=32, b_words=128, max_colu
 FLOAT8 = RAGGED.replace(a=E4M3FN, b=E5M2, y=E4M3FN)
 """The same of float8."""
 
+TIGHT = EngineConfig(rows=2, cols=3, lanes=3, a_words=8, b_words=16, max_columns=8, max_rows=4)
+LONG_DRAIN = EngineConfig(rows=4, cols=8, lanes=1, a_words=16, b_words=32, max_columns=16, max_rows=8)
+STATIONARY = EngineConfig(
+    rows=3, cols=4, lanes=2, a_words=16, b_words=8, max_columns=16, max_rows=8, dataflow="weight-stationary"
+)
+
 
 @functools.cache
 def engine(config: EngineConfig = SMALL, simulator: str = "verilator") -> Engine:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from configurations import fits, golden
-from dma_lists import DEEP, LONG_DRAIN, SMALL, WIDE
+from dma_lists import DEEP, SMALL, WIDE
+from engines import LONG_DRAIN
 from operations import values
 
 from systoliq.hw.dma.commands import Placement, command_list, tiled

@@ -6,8 +6,8 @@ import dataclasses
 
 import numpy as np
 import pytest
-from configurations import WEIGHT, cost, fits, golden, random_jobs
-from engines import FLOAT8, RAGGED, SMALL, engine
+from configurations import cost, fits, golden, random_jobs
+from engines import FLOAT8, LONG_DRAIN, RAGGED, SMALL, STATIONARY, TIGHT, engine
 from operations import values
 
 from systoliq.hw.cells import CELLS
@@ -15,9 +15,6 @@ from systoliq.hw.engine import ERRORS, EngineConfig
 from systoliq.hw.engine.host import Job, Map
 from systoliq.sim.engine import ENGINE_ERRORS
 
-TIGHT = EngineConfig(rows=2, cols=3, lanes=3, a_words=8, b_words=16, max_columns=8, max_rows=4)
-STATIONARY = EngineConfig(rows=3, cols=4, lanes=2, a_words=16, b_words=8, max_columns=16, max_rows=8, dataflow=WEIGHT)
-LONG_DRAIN = EngineConfig(rows=4, cols=8, lanes=1, a_words=16, b_words=32, max_columns=16, max_rows=8)
 LONG = LONG_DRAIN.replace(b_words=128, max_columns=32)
 NARROW = EngineConfig(rows=7, cols=2, lanes=1, depth=3, a_words=32, b_words=128, max_columns=32, max_rows=32)
 WIDE = STATIONARY.replace(max_rows=32, a_words=64)

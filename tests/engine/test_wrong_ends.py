@@ -6,21 +6,14 @@ import dataclasses
 
 import numpy as np
 import pytest
-from configurations import WEIGHT, golden, random_jobs
-from engines import SMALL, engine
+from configurations import golden, random_jobs
+from engines import LONG_DRAIN, SMALL, STATIONARY, TIGHT, engine
 
-from systoliq.hw.engine import ERRORS, EngineConfig
+from systoliq.hw.engine import ERRORS
 from systoliq.hw.engine.host import Map
 
 STALLS = [(0, 0, 0), (0.3, 0.1, 0.5), (0, 0.85, 0), (0.8, 0, 0), (0, 0, 0.9)]
-CONFIGS = {
-    "small": SMALL,
-    "tight": EngineConfig(rows=2, cols=3, lanes=3, a_words=8, b_words=16, max_columns=8, max_rows=4),
-    "long drain": EngineConfig(rows=4, cols=8, lanes=1, a_words=16, b_words=32, max_columns=16, max_rows=8),
-    "weight-stationary": EngineConfig(
-        rows=3, cols=4, lanes=2, a_words=16, b_words=8, max_columns=16, max_rows=8, dataflow=WEIGHT
-    ),
-}
+CONFIGS = {"small": SMALL, "tight": TIGHT, "long drain": LONG_DRAIN, "weight-stationary": STATIONARY}
 
 
 @dataclasses.dataclass

@@ -133,8 +133,9 @@ def _facts(
     report: Report | None, compared: Comparison | None, reasons: Sequence[str], boundary: Sequence[Ground]
 ) -> dict[str, Any]:
     """The verdict and its boundary for --report."""
+    found = compared if report is None else report
     return {
-        "name": report.name if report is not None else compared.name if compared is not None else None,
+        "name": None if found is None else found.name,
         "passed": not reasons,
         "regenerated": compared is not None,
         "reasons": list(reasons),

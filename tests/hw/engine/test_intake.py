@@ -17,7 +17,7 @@ RIGHT = {"m": 3, "k": 2, "n": 3}
 
 
 class Bench:
-    """An intake whose loaders end when they are told to."""
+    """An intake with loaders that the test ends."""
 
     def __init__(self, ctx, block):
         self.ctx, self.block = ctx, block

@@ -282,8 +282,8 @@ class _Placed:
         ]
 
     def run(self, steps: list[Product | VectorInMemory]) -> Run:
-        """The run of these steps, with a list behind those of all steps; but a single step has its own, and where
-        the host writes into the first list, the lists of the steps follow each other.
+        """The run of these steps, and its list. A single step has one already, and if the host writes into the first
+        step's list, the lists of the steps are played in a row. Otherwise, a list is added after those of all steps.
         """
         first, parts = steps[0], [part for step in steps for part in step.parts]
         numbers = tuple(step.number for step in steps)

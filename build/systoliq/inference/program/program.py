@@ -22,9 +22,8 @@ class Program:
     """The model `name` for a DMA engine of `config` and `bus_bytes`: steps of the host and products, in order.
 
     `size` bytes of memory from `base` on are its own. The first `working` of them are what steps work on, behind them
-    lies `image`, which is put there once. `runs` are the steps of the
-    engine, each run with its list; `host` are the products that stay with the host, with operator and reason;
-    `inputs` are the model's, (type, shape) by name.
+    lies `image`, which is put there once. `runs` are the steps of the engine, each run with its list; `host` are the
+    products that stay with the host, with operator and reason; `inputs` are the model's, (type, shape) by name.
     """
 
     name: str

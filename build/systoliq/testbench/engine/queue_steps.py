@@ -5,10 +5,10 @@ See `JobSteps`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from systoliq.hw.engine import ERRORS
-from systoliq.hw.engine.host import Entries, column_words, row_words
+from systoliq.hw.engine.host import DriverStep, Entries, column_words, row_words
 
 from ..driver import put_step as _p
 from .job_steps import ALL, JobSteps
@@ -26,9 +26,7 @@ class QueueSteps(JobSteps):
         """A job whose settings are all written with other values while it waits for its words."""
         before, after = self.split(index)
         yield from self.carried_out(index, [step for step in before if step.action != "send"])
-        for step in before:
-            if step.action == "write" and step.name not in ("INTERRUPT", "CONTROL"):
-                yield _p("WRITE", step.address, ~step.value & ALL)
+        yield from (_p("WRITE", step.address, ~step.value & ALL) for step in _settings(before))
         yield self.stream("SEND_A", "a_beats", index)
         yield self.stream("SEND_B", "b_beats", index)
         yield from self.carried_out(index, [step for step in after if step.name not in COUNTERS])
@@ -43,7 +41,7 @@ class QueueSteps(JobSteps):
             second, entries = first, Entries()
         before, after = self.split(first)
         more, _ = self.split(second, entries)
-        settings = [step for step in more if step.action == "write" and step.name not in ("INTERRUPT", "CONTROL")]
+        settings = _settings(more)
         yield self.write("CONTROL", clear=1)
         yield from self.carried_out(first, [step for step in before[:-1] if step.action != "send"])
         yield self.write("INTERRUPT", on_done=1)
@@ -93,3 +91,8 @@ class QueueSteps(JobSteps):
         if behind is not None:
             last = Entries(column=self.config.table_words - behind.column, row=self.config.max_rows - behind.row)
             yield from self.whole(index, last)
+
+
+def _settings(steps: Sequence[DriverStep]) -> list[DriverStep]:
+    """The writes of a job's settings among the driver's steps."""
+    return [step for step in steps if step.action == "write" and step.name not in ("INTERRUPT", "CONTROL")]

@@ -223,8 +223,8 @@ def command_list(
 ) -> CommandList:
     """The list that runs `jobs` in order, from an engine that is not busy; see `queue_sequence`.
 
-    `computed` names, by the index of a job, those of its operands "a" and "b" that are results of jobs before it. They
-    are read once all results so far are in memory; the job's settings, tables and other operand do not wait for that.
+    `computed` maps the index of a job to its operands ("a", "b" or "ab") that are results of earlier jobs. They are
+    read once all results so far are in memory; the job's settings, tables and other operand do not wait for that.
 
     Raises ValueError if maps do not match the A of their job.
     """

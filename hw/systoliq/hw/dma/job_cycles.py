@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from ..engine import AxiEngine, EngineConfig, JobShape
 from .commands import WalkOf
 
-__all__ = ["Held", "JobTimes", "RowsOfA", "Supply", "beats_of_steps", "job_times", "least_cycles", "y_cycles"]
+__all__ = ["Held", "JobTimes", "RowsOfA", "Supply", "beats_of_steps", "job_times", "y_cycles"]
 
 _A_LATENCY, _B_LATENCY = 22, 12
 """Cycles from the start of a walk to the first word for the engine, besides the first block of A."""
@@ -73,9 +73,11 @@ class Supply:
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JobTimes:
     """When a job gives way: `all_words` of it are taken, `free` for the first tile of the next job, `ended` counts it
-    in STATUS.jobs, `written` has all of Y in memory, and `walks` are the ends of the walks of A, B and Y.
+    in STATUS.jobs, `written` has all of Y in memory, and `walks` are the ends of the walks of A, B and Y. The array and
+    each port need `least` cycles if none waits for another.
     """
 
+    least: float
     all_words: float
     held: Held
     free: float
@@ -136,8 +138,12 @@ def job_times(engine: AxiEngine, shape: JobShape, supply: Supply, first: float) 
         else:
             time = max(time + tile, a_there + last_block) + (shape.column_tiles - 1) * tile
         ends.append(time)
-    last = max(time + tail, max(starts["y"], first + tile + tail) + y_cycles(walks["y"], supply.bus_bytes))
+    of_b = sum(walks["b"].rows * beats for beats in beats_of_steps(walks["b"], supply.bus_bytes))
+    of_y = y_cycles(walks["y"], supply.bus_bytes)
+    array_and_a = sum(max(shape.column_tiles * tile, sum(of_group(group))) for group in range(shape.groups))
+    last = max(time + tail, max(starts["y"], first + tile + tail) + of_y)
     return JobTimes(
+        least=max(array_and_a, of_b, of_y),
         all_words=max(a_there + last_block, b_there),
         held=Held(
             a=shape.beats,
@@ -149,18 +155,6 @@ def job_times(engine: AxiEngine, shape: JobShape, supply: Supply, first: float) 
         written=last + _Y_LATENCY,
         walks={"a": a_there - 4, "b": b_there - 4, "y": last},
     )
-
-
-def least_cycles(shape: JobShape, supply: Supply) -> float:
-    """Cycles that the array and each port of the masters need for a job at the least, if none waits for another."""
-    of_a, config = supply.rows, shape.config
-    array_and_a = 0.0
-    for first in range(0, shape.m, config.rows):
-        rows = min(config.rows, shape.m - first)
-        blocks = _blocks(supply, config, rows, of_a.moves(first, first + rows - 1))
-        array_and_a += max(shape.column_tiles * shape.tile_cycles, sum(blocks))
-    of_b = sum(supply.walks["b"].rows * beats for beats in beats_of_steps(supply.walks["b"], supply.bus_bytes))
-    return max(array_and_a, of_b, y_cycles(supply.walks["y"], supply.bus_bytes))
 
 
 def beats_of_steps(walk: WalkOf, bus_bytes: int) -> list[float]:

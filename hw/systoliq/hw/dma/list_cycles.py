@@ -16,7 +16,7 @@ from ..engine.host import Map
 from ..hierarchy import mark_used
 from ..network.softmax_steps import ADD_CYCLES
 from .commands import WalkOf, dma_register
-from .job_cycles import Held, RowsOfA, Supply, job_times, least_cycles
+from .job_cycles import Held, RowsOfA, Supply, job_times
 from .list_player import Opcode
 from .normalized_rows import RECORDS, search_cycles
 from .registers import (
@@ -223,10 +223,10 @@ class _Player:
             walks=self.queued, starts=self.starts, rows=self.rows, bus_bytes=self.bus_bytes, opens=opens,
             held=self.held,
         )  # fmt: skip
-        self.least += least_cycles(shape, supply)
         times = job_times(self.engine, shape, supply, max(started, self.free))
         self.free, self.walks, self.queued, self.waiting = times.free, times.walks, {}, None
         self.opens, self.held = times.all_words + _AFTER_WORDS, times.held
+        self.least += times.least
         self.ended.append(times.ended)
         self.written = max(self.written, times.written)
 

@@ -109,7 +109,7 @@ class AxiEngine(wiring.Component):
         return sum(map(self.turn, others)) + self.cycles(last)
 
     def turn(self, shape: JobShape) -> int:
-        """Cycle model: cycles from the begin of a job of ``shape`` to that of the next one, which is queued in time."""
+        """Cycle model: cycles from the first tile of a job of ``shape`` to that of the next, if queued in time."""
         return self.core.free_after(shape) + Status.handover + BEGIN_LATENCY
 
     def elaborate(self, platform: object) -> Module:

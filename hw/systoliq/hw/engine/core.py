@@ -17,7 +17,7 @@ from .config import EngineConfig, JobShape
 from .drain_control import DrainControl
 from .engine_lane import EngineLane, LaneRow
 from .float8_lane import Float8EngineLane
-from .intake import Intake, lengths_of
+from .intake import LENGTHS, Intake, lengths_of
 from .loader import Loader, operand_word
 from .operand_buffer import OperandBuffer
 from .output_stationary import OutputStationary
@@ -27,7 +27,6 @@ __all__ = ["EngineCore", "job_settings"]
 
 _DATAFLOWS = {"output-stationary": OutputStationary, "weight-stationary": WeightStationary}
 
-_LENGTHS = {"m": unsigned(16), "k": unsigned(16), "n": unsigned(16)}
 _OF_INTEGERS = {
     "a_unsigned": 1,
     "b_unsigned": 1,
@@ -45,9 +44,9 @@ def job_settings(config: EngineConfig) -> data.StructLayout:
     """
     entries = {"first_column": unsigned((config.table_words - 1).bit_length())}
     if config.float8:
-        return data.StructLayout(_LENGTHS | entries)
+        return data.StructLayout(LENGTHS | entries)
     return data.StructLayout(
-        _LENGTHS | entries | _OF_INTEGERS | {"first_row": unsigned((config.max_rows - 1).bit_length())}
+        LENGTHS | entries | _OF_INTEGERS | {"first_row": unsigned((config.max_rows - 1).bit_length())}
     )
 
 

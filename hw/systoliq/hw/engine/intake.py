@@ -11,17 +11,18 @@ from .config import EngineConfig
 from .dataflow import Dataflow
 from .registers import ERRORS
 
-__all__ = ["BEGIN_LATENCY", "Intake", "lengths_of"]
+__all__ = ["BEGIN_LATENCY", "LENGTHS", "Intake", "lengths_of"]
 
 _CHECKING = 4  # cycles from a job's arrival to its verdict: its lengths, two registers of the checks, the code
+LENGTHS = {"m": unsigned(16), "k": unsigned(16), "n": unsigned(16)}
+"""The lengths of a job."""
 BEGIN_LATENCY = 1
 """Cycles from ``start`` to ``begin``, if the job was found to be right before."""
 
 
 def lengths_of(config: EngineConfig) -> data.StructLayout:
     """The part of a job that the intake checks: M, K, N, and whether each row has its own zero point."""
-    lengths = {"m": unsigned(16), "k": unsigned(16), "n": unsigned(16)}
-    return data.StructLayout(lengths if config.float8 else {**lengths, "row_zero_points": 1})
+    return data.StructLayout(LENGTHS if config.float8 else {**LENGTHS, "row_zero_points": 1})
 
 
 class Intake(wiring.Component):
@@ -32,8 +33,8 @@ class Intake(wiring.Component):
     the loaders have all of its words. Its lengths are in ``lengths`` from then on, ``load`` starts the loaders, and
     ``begin`` its tiles.
 
-    ``loading`` says which loaders are at work, that of A (bit 0) and that of B, ``early`` and ``late`` that a stream
-    ends wrongly, and ``put`` that a word comes of the operand that is read repeatedly. An error stops the loaders by
+    ``loading``, ``early`` and ``late`` have a bit for A (bit 0) and one for B: its loader is at work, or its stream
+    ends wrongly. ``put`` says that a word comes of the operand that is read repeatedly. An error stops the loaders by
     ``halt``. It is reported, by ``error`` in one cycle and ``failed`` from then on, never before the ``start`` of its
     job: until then, the job before may still run.
     """
@@ -71,9 +72,7 @@ class Intake(wiring.Component):
         begins = Signal()
         lengths = Signal.like(self.lengths, reset_less=True)
         loading = self.loading.any()
-        was_loading = delay(
-            m, loading, 1, name="was_loading", reset_less=False
-        )  # a wrong last word halts a cycle later
+        was_loading = delay(m, loading, 1, name="was_loading", reset_less=False)  # until a wrong last word halts
         checked = delay(m, arrives, _CHECKING, name="arrived", reset_less=False)
         wrong = self._wrong(m, lengths)
         passes = checked & (wrong == 0)

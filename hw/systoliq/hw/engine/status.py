@@ -19,10 +19,10 @@ class Status(wiring.Component):
 
     A start queues a job; ``queued`` says that one waits, ``offer`` that it will run unless there is a clear: none of
     those before has failed, and after a clear, all has left. ``load`` takes it with its settings once the core is free
-    too; ``core_start`` comes a cycle later. ``core_clear`` comes a cycle after the write;
-    reset makes one too, in the cycle after it. While a job runs, results of the one before may leave. A job ends, and
-    counts in ``jobs``, when ``core_done`` came and ``drained`` says that its last result was taken. ``closes`` comes
-    in the cycle before a ``core_clear`` that a write makes.
+    too; ``core_start`` comes a cycle later. ``core_clear`` comes a cycle after the write; reset makes one too, in the
+    cycle after it. While a job runs, results of the one before may leave. A job ends, and counts in ``jobs``, when
+    ``core_done`` came and ``drained`` says that its last result was taken. ``closes`` comes in the cycle before a
+    ``core_clear`` that a write makes.
     ``busy`` is 1 while a job is queued or runs, results leave, or a clear does; a failed job runs until it is cleared.
 
     ``first`` marks a start that found nothing else, and ``more`` that a job follows the one whose results leave.

@@ -31,7 +31,7 @@ def queue_sequence(jobs: Sequence[AnyJob], config: EngineConfig, registers: Map 
         of_rows = rows.place(row_words(job, config, registers.row_table), index)
         after = max(of_columns.after, of_rows.after)
         tables = [*filled(of_columns.words, of_columns.first), *filled(of_rows.words, of_rows.first)]
-        early = after <= max(index - 2, 0)  # so many jobs have ended: the last one that was started has begun, or waits
+        early = after <= max(index - 2, 0)  # by then, the wait before the job before has seen these jobs end
         wait = max(after, index - 1)  # then only the job before is there, and not queued
         steps += [
             *(tables if early else []),
